@@ -1,0 +1,1 @@
+"""ReasoningBank for LangGraph: agents that learn from what worked and what failed."""

@@ -1,0 +1,197 @@
+"""Every error the package raises on purpose.
+
+Catch `ReasoningBankError` to catch them all; each message carries the value that was wrong and the way out.
+
+    ReasoningBankError
+    ├── InvalidRecordError (ValueError)        a record was given values it cannot hold
+    │   ├── BlankFieldError                    a required text is empty or only invisible characters
+    │   ├── FieldTooLongError                  a text is longer than its cap
+    │   └── TooManyItemsError                  one attempt brought more items than allowed
+    ├── InvalidTaskError (ValueError)          the task is empty, too long or not text
+    ├── NamespaceError (ValueError)
+    │   ├── MissingNamespaceLabelError         a label in braces is not in config["configurable"]
+    │   └── InvalidNamespaceLabelError         a label LangGraph stores would refuse
+    ├── MissingStoreError                      the graph was compiled without a store
+    ├── MissingStateError                      a node found no channel that an earlier node fills
+    ├── MissingDependencyError (ImportError)   an optional package is not installed
+    ├── ModelError
+    │   ├── ModelCallError                     the model's server failed or refused the request
+    │   ├── ModelTimeoutError                  the model did not answer within the time limit
+    │   └── ModelServerError                   a local model server did not start
+    └── StoreError
+        ├── StorePathError                     the path cannot hold a bank
+        ├── StoreLockedError                   another process writes to this bank
+        ├── StoreClosedError                   the store was used after `close()`
+        ├── StoreUnavailableError              the Chroma server cannot be reached
+        ├── StoreCorruptedError                rows on disk do not have the shape that was written
+        ├── EmbeddingMismatchError             the bank was made with another embedder
+        └── EmbeddingError                     the embedder returned something that is no vector
+"""
+
+from __future__ import annotations
+
+
+class ReasoningBankError(Exception):
+    """Root of all errors raised by this package."""
+
+
+class InvalidRecordError(ReasoningBankError, ValueError):
+    """A record was given values it cannot hold."""
+
+
+class BlankFieldError(InvalidRecordError):
+    """A required text is empty or holds nothing visible."""
+
+    def __init__(self, record: str, field: str) -> None:
+        self.record, self.field = record, field
+        super().__init__(f"{record}.{field} is blank: give it at least one visible character")
+
+
+class FieldTooLongError(InvalidRecordError):
+    """A text is longer than its cap."""
+
+    def __init__(self, record: str, field: str, length: int, cap: int) -> None:
+        self.record, self.field, self.length, self.cap = record, field, length, cap
+        super().__init__(f"{record}.{field} has {length} characters and may have {cap}: shorten it")
+
+
+class TooManyItemsError(InvalidRecordError):
+    """One attempt brought more items than the bank takes from it."""
+
+    def __init__(self, count: int, cap: int) -> None:
+        self.count, self.cap = count, cap
+        super().__init__(f"one attempt may add {cap} items, got {count}: keep the {cap} most useful ones")
+
+
+class InvalidTaskError(ReasoningBankError, ValueError):
+    """The task text cannot be worked on."""
+
+
+class NamespaceError(ReasoningBankError, ValueError):
+    """A namespace cannot be resolved to labels a store accepts."""
+
+
+class MissingNamespaceLabelError(NamespaceError):
+    """A label in braces has no value in `config["configurable"]`."""
+
+    def __init__(self, label: str, available: list[str]) -> None:
+        self.label, self.available = label, available
+        known = ", ".join(sorted(available)) or "nothing"
+        super().__init__(
+            f"the namespace needs {label!r} and config['configurable'] holds {known}: "
+            f"pass config={{'configurable': {{{label!r}: ...}}}}"
+        )
+
+
+class InvalidNamespaceLabelError(NamespaceError):
+    """A namespace label is one that LangGraph stores refuse."""
+
+    def __init__(self, label: object, problem: str) -> None:
+        self.label = label
+        super().__init__(f"namespace label {label!r} {problem}")
+
+
+class MissingStoreError(ReasoningBankError):
+    """A node needs a store and the graph has none."""
+
+    def __init__(self, node: str) -> None:
+        self.node = node
+        super().__init__(
+            f"node {node!r} found no store: compile the graph with compile(store=...), "
+            "for example ChromaStore.from_path('./bank')"
+        )
+
+
+class MissingStateError(ReasoningBankError):
+    """A node needs a channel that an earlier node should have filled."""
+
+    def __init__(self, node: str, channel: str, earlier: str) -> None:
+        self.node, self.channel, self.earlier = node, channel, earlier
+        super().__init__(
+            f"node {node!r} found nothing in channel {channel!r}: run {earlier!r} before it, and let the "
+            "graph's state include ReasoningBankState where `task`, `answer` or `messages` is a function"
+        )
+
+
+class MissingDependencyError(ReasoningBankError, ImportError):
+    """An optional package is needed and not installed."""
+
+    def __init__(self, package: str, extra: str, *, instead: str = "") -> None:
+        self.package, self.extra = package, extra
+        hint = f", or {instead}" if instead else ""
+        super().__init__(f"{package} is not installed: pip install 'reasoningbank-langgraph[{extra}]'{hint}")
+
+
+class ModelError(ReasoningBankError):
+    """A language model could not be used."""
+
+
+class ModelCallError(ModelError):
+    """The model's server failed or refused the request."""
+
+    def __init__(self, purpose: str, cause: BaseException) -> None:
+        self.purpose = purpose
+        super().__init__(f"{purpose}: the model call failed with {type(cause).__name__}: {str(cause)[:300]}")
+
+
+class ModelTimeoutError(ModelError):
+    """The model did not answer within the time limit."""
+
+    def __init__(self, purpose: str, seconds: float) -> None:
+        self.purpose, self.seconds = purpose, seconds
+        super().__init__(f"{purpose}: no answer within {seconds:g} s: raise the limit or use a faster model")
+
+
+class ModelServerError(ModelError):
+    """A local model server did not start or died."""
+
+
+class StoreError(ReasoningBankError):
+    """The bank's store cannot do what was asked."""
+
+
+class StorePathError(StoreError):
+    """The path cannot hold a bank."""
+
+    def __init__(self, path: object, problem: str) -> None:
+        self.path = path
+        super().__init__(f"{str(path)!r} cannot hold a bank: {problem}")
+
+
+class StoreLockedError(StoreError):
+    """Another process (or another store in this one) writes to the same bank."""
+
+    def __init__(self, path: object, owner: str) -> None:
+        self.path, self.owner = path, owner
+        super().__init__(
+            f"the bank at {str(path)!r} is in use by {owner}: close that store first, "
+            "or run `chroma run` and use ChromaStore.from_server for several writers"
+        )
+
+
+class StoreClosedError(StoreError):
+    """The store was used after `close()`."""
+
+
+class StoreUnavailableError(StoreError):
+    """The Chroma server cannot be reached."""
+
+
+class StoreCorruptedError(StoreError):
+    """Rows on disk do not have the shape that was written."""
+
+
+class EmbeddingMismatchError(StoreError):
+    """The bank was made with another embedder than the one given."""
+
+    def __init__(self, stored: str, given: str) -> None:
+        self.stored, self.given = stored, given
+        super().__init__(
+            f"the bank holds vectors of {stored}, the embedder given is {given}: "
+            "open it with the first one, or move it with ChromaStore.reindex(embeddings) "
+            "or `reasoningbank bank reindex --bank PATH`"
+        )
+
+
+class EmbeddingError(StoreError):
+    """The embedder returned something that is no usable vector."""

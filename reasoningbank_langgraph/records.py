@@ -1,0 +1,219 @@
+"""The records that travel through the loop: frozen, JSON in, JSON out.
+
+A record that exists is valid: every cap is checked when it is made, so nothing downstream has to check again.
+Invalid values raise `InvalidRecordError` or one of its kinds, never a bare pydantic error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Literal, Self
+from uuid import uuid4
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    model_validator,
+)
+
+from reasoningbank_langgraph.errors import BlankFieldError, FieldTooLongError, InvalidRecordError
+from reasoningbank_langgraph.messages import Message, to_messages
+
+TITLE_CAP, DESCRIPTION_CAP, CONTENT_CAP = 200, 500, 4000
+ITEMS_PER_ATTEMPT, ITEMS_PER_GROUP = 3, 5
+TASK_CAP = 100_000
+
+Outcome = Literal["success", "failure", "contrast"]
+ItemStatus = Literal["active", "superseded", "quarantined"]
+VerdictStatus = Literal["success", "failure", "indeterminate"]
+IndeterminateReason = Literal["unparsed", "refused", "truncated", "error", "no_evidence"]
+
+Score = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0)]
+UtcDatetime = Annotated[AwareDatetime, AfterValidator(lambda moment: moment.astimezone(UTC))]
+JsonData = Annotated[Any, PlainSerializer(lambda value: value)]
+
+
+def normalise_task(task: str) -> str:
+    """Return the task with case, width and white space folded: equal results mean the same task."""
+    return " ".join(unicodedata.normalize("NFKC", task).casefold().split())
+
+
+def task_key(task: str) -> str:
+    """Return a short stable name for a task text; equal for texts that differ in case or spacing only."""
+    return hashlib.sha256(normalise_task(task).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def now() -> datetime:
+    """Return the current time in UTC."""
+    return datetime.now(UTC)
+
+
+@contextmanager
+def _named_errors(record: str) -> Iterator[None]:
+    """Turn pydantic's error into ours, with the field, the value and the rule in the message."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors()[0]
+        cause = first.get("ctx", {}).get("error")
+        if isinstance(cause, InvalidRecordError):
+            raise cause from None
+        field = ".".join(str(part) for part in first["loc"]) or "value"
+        given = repr(first["input"])[:80]
+        raise InvalidRecordError(f"{record}.{field}: {first['msg']}, got {given}") from error
+
+
+class Record(BaseModel):
+    """Base of all records: frozen, closed to unknown fields, with named errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def __init__(self, **data: Any) -> None:
+        with _named_errors(type(self).__name__):
+            super().__init__(**data)
+
+    @classmethod
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """Make a record from a mapping or another record. Raises `InvalidRecordError`."""
+        with _named_errors(cls.__name__):
+            return super().model_validate(obj, **options)
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        """Make a record from its JSON text. Raises `InvalidRecordError`."""
+        with _named_errors(cls.__name__):
+            return super().model_validate_json(json_data, **options)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON data: what goes into graph channels and stores."""
+        return self.model_dump(mode="json")
+
+
+class Provenance(Record):
+    """Where an item comes from: the run that wrote it and what that run had read."""
+
+    thread_id: str | None = None
+    checkpoint_ns: str = ""
+    checkpoint_id: str | None = None
+    task_id: str | None = None
+    """LangGraph's id of the node execution that minted the item."""
+    run_id: str | None = None
+    judge: str = ""
+    model: str = ""
+    prompt_hash: str = ""
+    memory_ids_used: tuple[str, ...] = ()
+    attempt_digest: str = ""
+    """Content identity of the attempt: equal when the same attempt is replayed."""
+
+
+class Utility(Record):
+    """How often an item was shown and what became of those attempts."""
+
+    used: Count = 0
+    helped: Count = 0
+    hurt: Count = 0
+
+
+class MemoryItem(Record):
+    """One lesson: the paper's title, description and content, with what is needed to trust or remove it."""
+
+    caps: ClassVar[Mapping[str, int]] = {
+        "title": TITLE_CAP,
+        "description": DESCRIPTION_CAP,
+        "content": CONTENT_CAP,
+        "task": TASK_CAP,
+    }
+
+    id: str = Field(default_factory=lambda: str(uuid4()), min_length=1)
+    title: str
+    description: str
+    content: str
+    outcome: Outcome
+    task: str
+    """Text of the task the lesson was learned on."""
+    task_id: str = Field(default_factory=lambda data: task_key(data.get("task", "")))
+    experience_id: str = Field(default_factory=lambda data: data.get("id", ""))
+    """One attempt, or one MaTTS group: the items that were learned together."""
+    tags: tuple[str, ...] = ()
+    scope: str | None = None
+    difficulty: str | None = None
+    verifier_score: Score | None = None
+    valid_until: UtcDatetime | None = None
+    status: ItemStatus = "active"
+    supersedes: tuple[str, ...] = ()
+    provenance: Provenance = Provenance()
+    utility: Utility = Utility()
+    created_at: UtcDatetime = Field(default_factory=now)
+    updated_at: UtcDatetime = Field(default_factory=lambda data: data.get("created_at") or now())
+
+    @model_validator(mode="after")
+    def _within_caps(self) -> Self:
+        for field, cap in self.caps.items():
+            text: str = getattr(self, field)
+            if not has_visible_text(text):
+                raise BlankFieldError("MemoryItem", field)
+            if len(text) > cap:
+                raise FieldTooLongError("MemoryItem", field, len(text), cap)
+        return self
+
+
+class Verdict(Record):
+    """What a judge decided about one attempt, and why."""
+
+    status: VerdictStatus
+    confidence: Score | None = None
+    rationale: str = ""
+    judge: str = ""
+    reason: IndeterminateReason | None = None
+    """Why the verdict is indeterminate; None otherwise."""
+
+
+class RetrievedMemory(Record):
+    """One item as it was retrieved for a task."""
+
+    item: MemoryItem
+    score: float | None = None
+    """Similarity of the experience to the task, 0..1; None where the store does not score."""
+    why: str = ""
+
+
+class Attempt(Record):
+    """One try at one task: what a judge looks at and an extractor learns from."""
+
+    task: str
+    task_id: str = Field(default_factory=lambda data: task_key(data.get("task", "")))
+    messages: Annotated[tuple[Message, ...], BeforeValidator(to_messages)] = ()
+    """The trajectory. LangChain messages, `(role, content)` pairs or dicts go in; plain records stay."""
+    answer: str | None = None
+    reference: str | None = None
+    """The known right answer, for judges that compare; models are never shown it."""
+    memories: tuple[RetrievedMemory, ...] = ()
+    usage: Mapping[str, int] = Field(default_factory=dict)
+    """Tokens of the attempt: `input_tokens, output_tokens, total_tokens`."""
+
+    def digest(self, thread_id: str | None) -> str:
+        """Return the content identity of this attempt within one thread (32 hexadecimal digits)."""
+        parts: Sequence[str] = [thread_id or "", self.task_id, normalise_task(self.task), self.answer or ""]
+        whole = hashlib.sha256()
+        for part in [*parts, *(message.model_dump_json() for message in self.messages)]:
+            whole.update(part.encode("utf-8", "surrogatepass") + b"\x00")
+        return whole.hexdigest()[:32]
+
+
+def has_visible_text(text: str) -> bool:
+    """Say whether a reader would see anything: not only spaces, controls and invisible characters."""
+    return any(unicodedata.category(char)[0] not in "CZ" and char not in _INVISIBLE for char in text)
+
+
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {chr(c) for c in range(0xFE00, 0xFE10)}
