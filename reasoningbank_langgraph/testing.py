@@ -1,0 +1,108 @@
+"""Public fakes, so that users test their graphs the way this package tests itself: offline and repeatable."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import PrivateAttr
+
+Reply = str | AIMessage | Exception
+Script = Sequence[Reply] | Callable[[list[BaseMessage]], Reply]
+
+
+class ScriptedChatModel(BaseChatModel):
+    """Chat model that answers from a script and fails loudly when the script runs out.
+
+    Args:
+        script: replies in order (text, an `AIMessage`, or an exception to raise), or a function from the
+            messages to a reply, which never runs out.
+        delay: seconds every call takes.
+
+    Attributes:
+        calls: the messages of every call so far, in order.
+    """
+
+    script: Any
+    delay: float = 0.0
+    calls: list[list[BaseMessage]] = []
+    _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
+    _replies: Iterator[Reply] = PrivateAttr()
+
+    def __init__(self, script: Script, **settings: Any) -> None:
+        super().__init__(script=script, calls=[], **settings)
+        self._replies = iter(()) if callable(script) else iter(script)
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        if self.delay:
+            time.sleep(self.delay)
+        reply = self._next(messages)
+        if isinstance(reply, Exception):
+            raise reply
+        message = reply if isinstance(reply, AIMessage) else AIMessage(reply)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _next(self, messages: list[BaseMessage]) -> Reply:
+        with self._lock:
+            self.calls.append(list(messages))
+            if callable(self.script):
+                answer: Reply = self.script(messages)
+                return answer
+            try:
+                return next(self._replies)
+            except StopIteration:
+                raise AssertionError(f"the script has no reply for call {len(self.calls)}") from None
+
+
+class HashEmbeddings(Embeddings):
+    """Embeds a text as its hashed words: texts that share words are close. For tests only, it knows no meaning.
+
+    Args:
+        dims: length of the vectors.
+
+    Attributes:
+        calls: the list of texts of every call so far.
+    """
+
+    model_name = "hash-embeddings"
+
+    def __init__(self, dims: int = 64) -> None:
+        self.dims = dims
+        self.calls: list[list[str]] = []
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Return one unit vector a text."""
+        self.calls.append(list(texts))
+        return [self._embed(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the unit vector of one text."""
+        return self.embed_documents([text])[0]
+
+    def _embed(self, text: str) -> list[float]:
+        vector = [0.0] * self.dims
+        for word in re.findall(r"\w+", text.casefold()) or [text]:
+            digest = hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()
+            vector[int.from_bytes(digest[:4], "big") % self.dims] += 1.0 if digest[4] % 2 else -1.0
+        length = math.hypot(*vector) or 1.0
+        return [value / length for value in vector] if any(vector) else [1.0] + [0.0] * (self.dims - 1)
