@@ -17,13 +17,23 @@ Catch `ReasoningBankError` to catch them all; each message carries the value tha
     ├── ModelError
     │   ├── ModelCallError                     the model's server failed or refused the request
     │   ├── ModelTimeoutError                  the model did not answer within the time limit
-    │   └── ModelServerError                   a local model server did not start
+    │   ├── ModelServerError                   a model server did not start or did not answer
+    │   ├── ModelUnavailableError              no chat model can be made from this name
+    │   ├── UnknownModelFileError              no model of this name can be pulled
+    │   └── ModelDownloadError                 a model file could not be fetched
+    │       ├── DownloadRefusedError           the server answered with an HTTP error
+    │       ├── DownloadInterruptedError       the network failed; a rerun goes on where it stopped
+    │       ├── DownloadDiskError              the disk is full or cannot be written
+    │       └── DownloadChecksumError          the bytes are not those of the model
     └── StoreError
         ├── StorePathError                     the path cannot hold a bank
         ├── StoreLockedError                   another process writes to this bank
         ├── StoreClosedError                   the store was used after `close()`
         ├── StoreUnavailableError              the Chroma server cannot be reached
         ├── StoreCorruptedError                rows on disk do not have the shape that was written
+        ├── InvalidValueError (ValueError)     a value that JSON cannot hold was to be stored
+        ├── InvalidOperationError (ValueError) a batch holds something that is no store operation
+        ├── InvalidFilterError (ValueError)    a search filter uses an operator that does not exist
         ├── EmbeddingMismatchError             the bank was made with another embedder
         └── EmbeddingError                     the embedder returned something that is no vector
 """
@@ -143,7 +153,47 @@ class ModelTimeoutError(ModelError):
 
 
 class ModelServerError(ModelError):
-    """A local model server did not start or died."""
+    """A model server did not start, died or did not answer."""
+
+
+class ModelUnavailableError(ModelError):
+    """No chat model can be made from the name given."""
+
+    def __init__(self, model: str, problem: str) -> None:
+        self.model = model
+        super().__init__(f"model {model!r} cannot be used: {problem}")
+
+
+class UnknownModelFileError(ModelError):
+    """No model of this name can be pulled."""
+
+    def __init__(self, name: str, known: list[str]) -> None:
+        self.name, self.known = name, known
+        super().__init__(f"no model {name!r} to pull: choose one of {', '.join(known)}")
+
+
+class ModelDownloadError(ModelError):
+    """A model file could not be fetched."""
+
+    def __init__(self, url: str, problem: str) -> None:
+        self.url = url
+        super().__init__(f"{url}: {problem}")
+
+
+class DownloadRefusedError(ModelDownloadError):
+    """The server answered with an HTTP error."""
+
+
+class DownloadInterruptedError(ModelDownloadError):
+    """The network failed before the last byte; what arrived is kept and a rerun goes on from there."""
+
+
+class DownloadDiskError(ModelDownloadError):
+    """The disk is full or cannot be written."""
+
+
+class DownloadChecksumError(ModelDownloadError):
+    """The bytes that arrived are not those of the model."""
 
 
 class StoreError(ReasoningBankError):
@@ -181,6 +231,22 @@ class StoreCorruptedError(StoreError):
     """Rows on disk do not have the shape that was written."""
 
 
+class InvalidValueError(StoreError, ValueError):
+    """A value cannot be stored because JSON has no form for it; nothing was written."""
+
+    def __init__(self, key: object, problem: str) -> None:
+        self.key, self.problem = key, problem
+        super().__init__(f"the value of {str(key)[:80]!r} cannot be stored: {problem}; nothing was written")
+
+
+class InvalidOperationError(StoreError, ValueError):
+    """A batch holds something that is no operation of a LangGraph store, or one with impossible numbers."""
+
+
+class InvalidFilterError(StoreError, ValueError):
+    """A search filter has the wrong shape or an operator that stores do not have."""
+
+
 class EmbeddingMismatchError(StoreError):
     """The bank was made with another embedder than the one given."""
 
@@ -188,7 +254,8 @@ class EmbeddingMismatchError(StoreError):
         self.stored, self.given = stored, given
         super().__init__(
             f"the bank holds vectors of {stored}, the embedder given is {given}: "
-            "open it with the first one, or move it with ChromaStore.reindex(embeddings) "
+            "open it with the first one, or move it with "
+            "ChromaStore.from_path(path, embeddings=..., reindex=True) "
             "or `reasoningbank bank reindex --bank PATH`"
         )
 

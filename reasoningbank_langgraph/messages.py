@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from reasoningbank_langgraph.errors import InvalidRecordError
 
@@ -21,13 +22,24 @@ _ROLES = {
 }
 
 
+def well_formed(text: str) -> str:
+    """Return the text without lone surrogates, which no UTF-8 file or server takes: pairs join, others become U+FFFD."""
+    if not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+Text = Annotated[str, AfterValidator(well_formed)]
+
+
 class Message(BaseModel):
     """One message: role as chat APIs name it (`user, assistant, system, tool, ...`), content and tool calls."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    role: str
-    content: str | list[Any] = ""
+    role: Text
+    content: Text | list[Any] = ""
     name: str | None = None
     tool_calls: tuple[dict[str, Any], ...] = ()
 
@@ -120,4 +132,5 @@ def _call(call: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Return JSON data: what is not JSON (bytes of an image, say) is named by its type."""
-    return json.loads(json.dumps(value, default=lambda other: f"[{type(other).__name__}]"))
+    text = json.dumps(value, ensure_ascii=False, default=lambda other: f"[{type(other).__name__}]")
+    return json.loads(well_formed(text))

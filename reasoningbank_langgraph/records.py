@@ -21,13 +21,12 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PlainSerializer,
     ValidationError,
     model_validator,
 )
 
 from reasoningbank_langgraph.errors import BlankFieldError, FieldTooLongError, InvalidRecordError
-from reasoningbank_langgraph.messages import Message, to_messages
+from reasoningbank_langgraph.messages import Message, Text, to_messages
 
 TITLE_CAP, DESCRIPTION_CAP, CONTENT_CAP = 200, 500, 4000
 ITEMS_PER_ATTEMPT, ITEMS_PER_GROUP = 3, 5
@@ -41,7 +40,6 @@ IndeterminateReason = Literal["unparsed", "refused", "truncated", "error", "no_e
 Score = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 UtcDatetime = Annotated[AwareDatetime, AfterValidator(lambda moment: moment.astimezone(UTC))]
-JsonData = Annotated[Any, PlainSerializer(lambda value: value)]
 
 
 def normalise_task(task: str) -> str:
@@ -136,11 +134,11 @@ class MemoryItem(Record):
     }
 
     id: str = Field(default_factory=lambda: str(uuid4()), min_length=1)
-    title: str
-    description: str
-    content: str
+    title: Text
+    description: Text
+    content: Text
     outcome: Outcome
-    task: str
+    task: Text
     """Text of the task the lesson was learned on."""
     task_id: str = Field(default_factory=lambda data: task_key(data.get("task", "")))
     experience_id: str = Field(default_factory=lambda data: data.get("id", ""))
@@ -173,7 +171,7 @@ class Verdict(Record):
 
     status: VerdictStatus
     confidence: Score | None = None
-    rationale: str = ""
+    rationale: Text = ""
     judge: str = ""
     reason: IndeterminateReason | None = None
     """Why the verdict is indeterminate; None otherwise."""
@@ -191,12 +189,12 @@ class RetrievedMemory(Record):
 class Attempt(Record):
     """One try at one task: what a judge looks at and an extractor learns from."""
 
-    task: str
+    task: Text
     task_id: str = Field(default_factory=lambda data: task_key(data.get("task", "")))
     messages: Annotated[tuple[Message, ...], BeforeValidator(to_messages)] = ()
     """The trajectory. LangChain messages, `(role, content)` pairs or dicts go in; plain records stay."""
-    answer: str | None = None
-    reference: str | None = None
+    answer: Text | None = None
+    reference: Text | None = None
     """The known right answer, for judges that compare; models are never shown it."""
     memories: tuple[RetrievedMemory, ...] = ()
     usage: Mapping[str, int] = Field(default_factory=dict)

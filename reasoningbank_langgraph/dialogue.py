@@ -1,0 +1,201 @@
+"""Talks with a language model in which what to ask and how to read the reply are pure functions.
+
+A dialogue is a generator: it yields a `Request`, is sent the reply, and returns its result. `Speaker.run` and
+`Speaker.arun` carry the requests to a model, so every dialogue works sync and async and is tested without either.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from langgraph.errors import GraphBubbleUp
+
+from reasoningbank_langgraph.errors import ModelCallError, ModelError, ModelTimeoutError
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.runnables import Runnable, RunnableConfig
+
+Result = TypeVar("Result")
+
+
+class Request(NamedTuple):
+    """One question to a model."""
+
+    messages: Sequence[BaseMessage]
+    schema: dict[str, Any]
+    """JSON schema of the reply, passed on to servers that can enforce it."""
+    max_tokens: int
+    """Cap on the tokens of the reply: a small model that loses the thread must not fill its context."""
+
+
+Dialogue = Generator[Request, "AIMessage", Result]
+Dialect = Callable[["BaseChatModel", Request], "Runnable[Any, Any]"]
+
+
+class Speaker:
+    """Carries dialogues to one model, with a token cap and a time limit on every call.
+
+    The way of asking for JSON is settled by the first calls and remembered: a schema the server enforces where it
+    can, a plain request where it cannot.
+
+    Args:
+        model: any chat model; none of tools, JSON mode or structured output is required.
+        purpose: names the calls in traces and errors, for example `"judge"`.
+        time_limit: seconds one call may take.
+
+    Attributes:
+        fallbacks: how often a way of asking was refused by the model or its server, by name.
+    """
+
+    def __init__(self, model: BaseChatModel, purpose: str, *, time_limit: float = 120.0) -> None:
+        self.model, self.purpose, self.time_limit = model, purpose, time_limit
+        self.fallbacks: dict[str, int] = {}
+        self._dialects = _dialects_of(model)
+
+    @property
+    def model_name(self) -> str:
+        """What the model calls itself."""
+        return str(
+            getattr(self.model, "model_name", None) or getattr(self.model, "model", None) or self.model._llm_type
+        )
+
+    @property
+    def dialect(self) -> str:
+        """The way of asking in use: `json_schema`, `json_object`, `structured` or `plain`."""
+        return self._dialects[0][0]
+
+    def run(self, dialogue: Dialogue[Result], config: RunnableConfig | None = None) -> Result:
+        """Hold the dialogue. Raises `ModelError` when a call fails or takes too long."""
+        request = next(dialogue)
+        while True:
+            reply = self._ask(request, config)
+            try:
+                request = dialogue.send(reply)
+            except StopIteration as stop:
+                result: Result = stop.value
+                return result
+
+    async def arun(self, dialogue: Dialogue[Result], config: RunnableConfig | None = None) -> Result:
+        """Hold the dialogue without blocking the loop. Raises like `run`."""
+        request = next(dialogue)
+        while True:
+            reply = await self._aask(request, config)
+            try:
+                request = dialogue.send(reply)
+            except StopIteration as stop:
+                result: Result = stop.value
+                return result
+
+    def _ask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
+        while True:
+            name, dialect = self._dialects[0]
+            try:
+                call = self._prepared(dialect, request)
+                return _raw(_within(self.time_limit, self.purpose, lambda: call.invoke(request.messages, config)))
+            except Exception as error:  # noqa: BLE001 - sorted out below
+                self._fall_back(name, error)
+
+    async def _aask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
+        while True:
+            name, dialect = self._dialects[0]
+            try:
+                call = self._prepared(dialect, request)
+                return _raw(await asyncio.wait_for(call.ainvoke(request.messages, config), self.time_limit))
+            except TimeoutError:
+                raise ModelTimeoutError(self.purpose, self.time_limit) from None
+            except Exception as error:  # noqa: BLE001 - sorted out below
+                self._fall_back(name, error)
+
+    def _prepared(self, dialect: Dialect, request: Request) -> Runnable[Any, Any]:
+        call = dialect(self.model, request)
+        return call.with_config(tags=[f"reasoningbank:{self.purpose}", "nostream"], run_name=self.purpose)
+
+    def _fall_back(self, name: str, error: Exception) -> None:
+        """Go on to the next way of asking if this one was refused; raise if the model itself failed."""
+        if isinstance(error, (ModelError, GraphBubbleUp, AssertionError)):
+            raise error
+        if name == "plain" or not _is_refusal(error):
+            raise ModelCallError(self.purpose, error) from error
+        self.fallbacks[name] = self.fallbacks.get(name, 0) + 1
+        self._dialects = [way for way in self._dialects if way[0] != name]
+
+
+def _is_refusal(error: Exception) -> bool:
+    """A server that cannot do a kind of request says so with 400, 404, 422, 500 or 501; a client by these types."""
+    status = getattr(error, "status_code", None)
+    if status is not None:
+        return status in (400, 404, 422, 500, 501)
+    return isinstance(error, (NotImplementedError, TypeError, ValueError, AttributeError))
+
+
+def _within(seconds: float, purpose: str, call: Callable[[], Any]) -> Any:
+    """Run the call in a thread of its own, because no chat model promises to keep a time limit."""
+    future: Future[Any] = Future()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            future.set_result(context.run(call))
+        except BaseException as error:  # noqa: BLE001 - handed to the waiting thread
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True, name=f"reasoningbank-{purpose}").start()
+    try:
+        return future.result(seconds)
+    except FutureTimeoutError:
+        if future.done():
+            raise
+        raise ModelTimeoutError(purpose, seconds) from None
+
+
+def _raw(reply: Any) -> AIMessage:
+    """`with_structured_output(include_raw=True)` wraps the message; the other ways return it."""
+    message: AIMessage = reply["raw"] if isinstance(reply, dict) else reply
+    return message
+
+
+def _dialects_of(model: BaseChatModel) -> list[tuple[str, Dialect]]:
+    if _speaks_openai(model):
+        return [("json_schema", _json_schema), ("json_object", _json_object), ("plain", _plain)]
+    return [("structured", _structured), ("plain", _plain)]
+
+
+def _speaks_openai(model: BaseChatModel) -> bool:
+    return any(cls.__name__ == "BaseChatOpenAI" for cls in type(model).__mro__)
+
+
+def _json_schema(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
+    named = {"name": "reply", "schema": request.schema}
+    return model.bind(**_caps(model, request), response_format={"type": "json_schema", "json_schema": named})
+
+
+def _json_object(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
+    """The schema inside the format is what llama.cpp's server enforces; others take it for plain JSON mode."""
+    return model.bind(**_caps(model, request), response_format={"type": "json_object", "schema": request.schema})
+
+
+def _structured(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
+    named = {"title": "reply", "description": "The reply.", **request.schema}
+    return model.with_structured_output(named, include_raw=True)
+
+
+def _plain(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
+    return model.bind(**_caps(model, request))
+
+
+def _caps(model: BaseChatModel, request: Request) -> dict[str, Any]:
+    """Name the token cap as this model's class does; servers other than OpenAI's may know only `max_tokens`."""
+    fields = type(model).model_fields
+    caps = {name: request.max_tokens for name in ("max_tokens", "num_predict", "max_output_tokens") if name in fields}
+    if _speaks_openai(model) and getattr(model, "openai_api_base", None):
+        extra = getattr(model, "extra_body", None) or {}
+        caps = {**caps, "extra_body": {**extra, "max_tokens": request.max_tokens}}
+    return caps

@@ -1,0 +1,97 @@
+"""The loop, in order: retrieve, solve, judge, extract, consolidate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
+
+from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
+from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
+from reasoningbank_langgraph.state import LoopState, Selector
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from reasoningbank_langgraph.bank import Match
+    from reasoningbank_langgraph.judges import JudgeLike
+
+
+def create_reasoning_bank(
+    solver: Any,
+    *,
+    model: str | BaseChatModel | None = None,
+    judge: JudgeLike | None = None,
+    judge_model: str | BaseChatModel | None = None,
+    extract_model: str | BaseChatModel | None = None,
+    namespace: str | Sequence[str] = DEFAULT_NAMESPACE,
+    learn: bool = True,
+    k: int = 1,
+    max_items: int = 3,
+    min_score: float | None = None,
+    match: Match = "both",
+    task: Selector = "task",
+    answer: Selector = "answer",
+    messages: Selector = "messages",
+    state_schema: type[Any] | None = None,
+) -> StateGraph[Any, Any, Any, Any]:
+    """Wrap a solver into the loop of ReasoningBank (paper section 3.2, figure 2).
+
+    Example:
+        ```python
+        graph = create_reasoning_bank(solver, model=chat, namespace=("math", "{user_id}"))
+        app = graph.compile(checkpointer=saver, store=ChromaStore.from_path("./bank"))
+        app.invoke({"task": "..."}, {"configurable": {"thread_id": "t1", "user_id": "u1"}})
+        ```
+
+    Args:
+        solver: a node function, Runnable or compiled graph. It reads `task`, `messages` and `memory_prompt` and
+            returns `answer` and/or `messages`.
+        model: judges and distils, unless one of the next three says otherwise.
+        judge: any judge, or a function from `Attempt` to `Verdict`, in place of `LLMJudge`.
+        judge_model: model of the judge.
+        extract_model: model that distils lessons.
+        namespace: labels of the bank; labels in braces come from `config["configurable"]`, one bank a tenant.
+        learn: False retrieves only: the bank stays as it is.
+        k: experiences to retrieve.
+        max_items: lessons to show in all.
+        min_score: floor of the similarity, 0..1.
+        match: what a later task is matched with: the `task` a lesson was learned on, the `lesson`, or `both`.
+        task: the solver's name for the task's channel, or a function from the state to the task.
+        answer: likewise for the answer.
+        messages: likewise for the conversation.
+        state_schema: your own state, where the solver needs further channels or one of the three is a function.
+
+    Returns:
+        An uncompiled graph: choose checkpointer, store and name with `compile`.
+
+    Raises:
+        ValueError: `learn` is on and no model is given for what needs one.
+        NamespaceError: the namespace has a label that stores refuse.
+    """
+    names: dict[str, Any] = {"task": task, "answer": answer, "messages": messages}
+    retrieve = create_retrieve(namespace=namespace, k=k, max_items=max_items, min_score=min_score, **names)
+    steps: list[tuple[str, Any]] = [("retrieve", retrieve), ("solve", solver)]
+    if learn:
+        distiller = extract_model or model
+        if distiller is None:
+            raise ValueError("learning needs a model that distils: give model=... or extract_model=..., or learn=False")
+        steps += [
+            ("judge", create_judge(judge_model or model, judge=judge, **names)),
+            ("extract", create_extract(distiller, **names)),
+            ("consolidate", create_consolidate(namespace=namespace, match=match)),
+        ]
+    builder = StateGraph(_state(state_schema, names))
+    builder.add_sequence(steps)
+    builder.add_edge(START, "retrieve")
+    return builder
+
+
+def _state(own: type[Any] | None, names: dict[str, Any]) -> type[Any]:
+    """The loop's channels, the user's own, and one for each name that neither has."""
+    hints = get_type_hints(LoopState, include_extras=True)
+    renamed = {selector: hints[name] for name, selector in names.items() if isinstance(selector, str)}
+    users = get_type_hints(own, include_extras=True) if own is not None else {}
+    return TypedDict("ReasoningBankLoop", {**renamed, **hints, **users}, total=False)  # type: ignore[operator, no-any-return]

@@ -1,0 +1,78 @@
+"""A language model as judge, without ground truth (paper section 3.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import HumanMessage, SystemMessage
+
+from reasoningbank_langgraph import prompts
+from reasoningbank_langgraph.dialogue import Dialogue, Request, Speaker
+from reasoningbank_langgraph.errors import ModelError
+from reasoningbank_langgraph.judges.base import Judge, outage
+from reasoningbank_langgraph.parsing import parse_verdict
+from reasoningbank_langgraph.records import Attempt, Verdict
+from reasoningbank_langgraph.trajectory import answer_block, task_block, trajectory_block
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import RunnableConfig
+
+VERDICT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "rationale": {"type": "string", "maxLength": 600},
+        "status": {"type": "string", "enum": ["success", "failure"]},
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+    },
+    "required": ["rationale", "status", "confidence"],
+}
+
+
+class LLMJudge(Judge):
+    """Asks a model whether the attempt succeeded, by a strict rubric: complete, grounded, on target.
+
+    The reference answer is never shown. The attempt is fenced, so text in it that claims success stays text. A reply
+    that cannot be read is asked for once more; then the verdict is `indeterminate`, as it is after an outage.
+
+    Args:
+        model: the chat model that judges.
+        max_tokens: cap on the tokens of one reply.
+        time_limit: seconds one call may take.
+        max_chars: budget for the trajectory shown, in characters; its head and tail are kept.
+    """
+
+    def __init__(
+        self, model: BaseChatModel, *, max_tokens: int = 400, time_limit: float = 120.0, max_chars: int = 12_000
+    ) -> None:
+        self.speaker = Speaker(model, "judge", time_limit=time_limit)
+        self.max_tokens, self.max_chars = max_tokens, max_chars
+
+    def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:  # noqa: A002, ARG002
+        """Judge one attempt."""
+        try:
+            return self.speaker.run(self._dialogue(input), config)
+        except ModelError as error:
+            return outage("llm", error)
+
+    async def ainvoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:  # noqa: A002, ARG002
+        """Judge one attempt."""
+        try:
+            return await self.speaker.arun(self._dialogue(input), config)
+        except ModelError as error:
+            return outage("llm", error)
+
+    def _dialogue(self, attempt: Attempt) -> Dialogue[Verdict]:
+        question = prompts.JUDGE_USER.format(
+            task=task_block(attempt),
+            trajectory=trajectory_block(attempt, self.max_chars),
+            answer=answer_block(attempt),
+        )
+        asked = [SystemMessage(prompts.JUDGE_SYSTEM.format()), HumanMessage(question)]
+        reply = yield Request(asked, VERDICT_SCHEMA, self.max_tokens)
+        verdict = parse_verdict(reply)
+        if verdict.reason in ("unparsed", "truncated"):
+            repair = HumanMessage(prompts.REPAIR_USER.format(reason=verdict.reason))
+            reply = yield Request([*asked, repair], VERDICT_SCHEMA, self.max_tokens)
+            verdict = parse_verdict(reply)
+        return verdict.model_copy(update={"judge": "llm"})

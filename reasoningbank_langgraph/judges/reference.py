@@ -1,0 +1,56 @@
+"""A judge that compares with the known answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from reasoningbank_langgraph.judges.base import Judge
+from reasoningbank_langgraph.math_answers import equivalent, extract_answer
+from reasoningbank_langgraph.records import Attempt, Verdict
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+
+class ReferenceJudge(Judge):
+    """Compares the attempt's final answer with its reference.
+
+    Args:
+        check: `check(reference, answer) -> bool`, where `answer` is the attempt's whole answer text. The default is
+            for math: the last boxed (or otherwise marked) answer, compared by value.
+
+    A task without a reference is `indeterminate` (`no_evidence`): this judge has no opinion of its own.
+    """
+
+    def __init__(self, check: Callable[[str, str], bool] | None = None) -> None:
+        self.check = check
+
+    def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:  # noqa: A002, ARG002
+        """Judge one attempt."""
+        if input.reference is None:
+            return _undecided("the task has no reference answer")
+        if input.answer is None or not input.answer.strip():
+            return _undecided("the attempt gave no answer")
+        if self.check is None:
+            return _compare_math(input.reference, input.answer)
+        return _decided(self.check(input.reference, input.answer), "compared with the reference answer")
+
+
+def _compare_math(reference: str, reply: str) -> Verdict:
+    found = extract_answer(reply)
+    if found.reason == "truncated":
+        return _decided(False, "the attempt breaks off before a final answer")
+    answer = reply if found.text is None else found.text
+    if equivalent(reference, answer):
+        return _decided(True, f"the final answer {answer!r:.80} is right")
+    marked = "" if found.text is not None else " (no final answer is marked)"
+    return _decided(False, f"the final answer {answer!r:.80} is wrong{marked}")
+
+
+def _decided(right: bool, rationale: str) -> Verdict:
+    return Verdict(status="success" if right else "failure", confidence=1.0, rationale=rationale, judge="reference")
+
+
+def _undecided(rationale: str) -> Verdict:
+    return Verdict(status="indeterminate", reason="no_evidence", rationale=rationale, judge="reference")

@@ -1,0 +1,71 @@
+"""Namespaces with labels in braces, filled from `config["configurable"]`: one bank a tenant, never a shared one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reasoningbank_langgraph.errors import InvalidNamespaceLabelError, MissingNamespaceLabelError
+
+DEFAULT_NAMESPACE = ("reasoningbank",)
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def check_template(namespace: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the template as a tuple of labels.
+
+    Raises:
+        InvalidNamespaceLabelError: it is empty, or a label is one that stores refuse.
+    """
+    labels = (namespace,) if isinstance(namespace, str) else tuple(namespace)
+    if not labels:
+        raise InvalidNamespaceLabelError(labels, "is missing: a bank needs a namespace of at least one label")
+    for label in labels:
+        _check_label(_PLACEHOLDER.sub("x", label) if isinstance(label, str) else label)
+    if labels[0] == "langgraph":
+        raise InvalidNamespaceLabelError("langgraph", "is reserved by LangGraph for the first label: use another")
+    return labels
+
+
+def resolve(template: Sequence[str], configurable: Mapping[str, Any]) -> tuple[str, ...]:
+    """Fill the labels in braces.
+
+    Args:
+        template: labels such as `("math", "{user_id}")`; braces may be part of a label: `"user-{user_id}"`.
+        configurable: values by name. Text and whole numbers are accepted.
+
+    Raises:
+        MissingNamespaceLabelError: a name has no value, or None.
+        InvalidNamespaceLabelError: a filled label is one that stores refuse.
+    """
+    return check_template([_fill(label, configurable) for label in template])
+
+
+def _fill(label: str, configurable: Mapping[str, Any]) -> str:
+    def value(match: re.Match[str]) -> str:
+        name = match.group(1)
+        given = configurable.get(name)
+        if given is None:
+            raise MissingNamespaceLabelError(name, [key for key in configurable if not key.startswith("__")])
+        if isinstance(given, bool) or not isinstance(given, (str, int)):
+            raise InvalidNamespaceLabelError(given, f"for {name!r} must be text or a whole number")
+        if given == "":
+            raise InvalidNamespaceLabelError(given, f"for {name!r} is empty: a shared bank would be the result")
+        return str(given)
+
+    return _PLACEHOLDER.sub(value, label)
+
+
+def _check_label(label: object) -> None:
+    if not isinstance(label, str):
+        raise InvalidNamespaceLabelError(label, "must be text")
+    if not label:
+        raise InvalidNamespaceLabelError(label, "is empty")
+    for char, name in ((".", "a dot"), ("\x00", "a NUL character")):
+        if char in label:
+            raise InvalidNamespaceLabelError(
+                label,
+                f"contains {name}, which LangGraph stores refuse: replace it, for example e-mail addresses' "
+                "dots by '_', or use an id",
+            )

@@ -1,0 +1,95 @@
+"""Where an attempt begins and ends in a graph's state, and what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reasoningbank_langgraph.errors import InvalidTaskError
+from reasoningbank_langgraph.messages import content_text, to_messages
+from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, task_key
+from reasoningbank_langgraph.state import Names
+
+
+def read_task(state: Mapping[str, Any], names: Names) -> str:
+    """Return the task text: the channel's text or, where it holds messages, the last one of the user.
+
+    Raises:
+        InvalidTaskError: it is missing, blank, too long or not text.
+    """
+    value = names.read("task", state)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        asked = [message for message in to_messages(value) if message.role == "user"]
+        value = asked[-1].text if asked else None
+    elif hasattr(value, "content"):
+        value = content_text(value.content)
+    if value is None or (isinstance(value, str) and not has_visible_text(value)):
+        raise InvalidTaskError(f"the task is empty: put its text into {names.task!r} (the `task` argument names it)")
+    if not isinstance(value, str):
+        raise InvalidTaskError(f"the task must be text, got {type(value).__name__}: {value!r:.80}")
+    if len(value) > TASK_CAP:
+        raise InvalidTaskError(f"the task has {len(value)} characters and may have {TASK_CAP}: shorten it")
+    return value
+
+
+def begin(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """Return what the later nodes need to know of an attempt that begins now (JSON data).
+
+    Messages from the last one of the user on belong to it; an answer left over from an earlier task does not.
+    """
+    task = read_task(state, names)
+    messages = names.read("messages", state) or []
+    roles = [message.role for message in to_messages(messages)] if messages else []
+    start = len(roles) - 1 - roles[::-1].index("user") if "user" in roles else len(roles)
+    reference = state.get("reference")
+    return {
+        "task": task,
+        "task_id": str(state.get("task_id") or task_key(task)),
+        "reference": None if reference is None else str(reference),
+        "start": start,
+        "messages_before": len(roles),
+        "answer_before": _text(names.read("answer", state)),
+    }
+
+
+def attempt_of(state: Mapping[str, Any], names: Names) -> Attempt:
+    """Return the attempt that the state holds, from its beginning to now."""
+    begun = state.get("attempt") or begin(state, names)
+    raw = list(names.read("messages", state) or [])
+    if len(raw) < begun["messages_before"]:  # the history was shortened meanwhile: where it began is not known
+        begun = {**begun, "start": 0, "messages_before": 0}
+    return Attempt(
+        task=begun["task"],
+        task_id=begun["task_id"],
+        messages=raw[begun["start"] :],
+        answer=_answer(names.read("answer", state), begun, raw[begun["messages_before"] :]),
+        reference=begun["reference"],
+        memories=state.get("memories") or (),
+        usage=_usage(raw[begun["start"] :]),
+    )
+
+
+def _answer(given: Any, begun: Mapping[str, Any], new: Sequence[Any]) -> str | None:
+    """The answer channel, unless it still holds the answer to an earlier task; else the last message of the model."""
+    answer = _text(given)
+    said = [message.text for message in to_messages(new) if message.role == "assistant" and message.text.strip()]
+    if answer is not None and (answer != begun["answer_before"] or not said):
+        return answer
+    return said[-1] if said else None
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if hasattr(value, "content"):
+        return content_text(value.content)
+    return str(value)
+
+
+def _usage(messages: Sequence[Any]) -> dict[str, int]:
+    totals: dict[str, int] = {}
+    for message in messages:
+        for name, count in (getattr(message, "usage_metadata", None) or {}).items():
+            if isinstance(count, int):
+                totals[name] = totals.get(name, 0) + count
+    return totals

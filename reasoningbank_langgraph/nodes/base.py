@@ -1,0 +1,101 @@
+"""What the four nodes share: one object with a sync and an async side that brings its own channels along."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from types import MethodType
+from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
+
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langgraph.runtime import Runtime, get_runtime
+from typing_extensions import TypedDict
+
+from reasoningbank_langgraph.errors import MissingStoreError
+from reasoningbank_langgraph.state import Names, ReasoningBankState
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore
+
+State = Mapping[str, Any]
+Update = dict[str, Any]
+
+
+class Context(NamedTuple):
+    """What a node knows of the run it is part of."""
+
+    node: str
+    config: RunnableConfig
+    runtime: Runtime[Any]
+
+    @property
+    def store(self) -> BaseStore:
+        """The store the graph was compiled with. Raises `MissingStoreError` if there is none."""
+        if self.runtime.store is None:
+            raise MissingStoreError(self.node)
+        return self.runtime.store
+
+    @property
+    def thread_id(self) -> str | None:
+        """The thread, or None where the graph runs without a checkpointer."""
+        info = self.runtime.execution_info
+        return info.thread_id if info else None
+
+    @property
+    def configurable(self) -> Mapping[str, Any]:
+        """The values the caller put into `config["configurable"]`."""
+        return self.config.get("configurable", {})
+
+    def emit(self, event: str, started: float, **facts: Any) -> None:
+        """Tell listeners of `stream_mode="custom"` what this step did and how long it took."""
+        milliseconds = round((time.perf_counter() - started) * 1000, 3)
+        self.runtime.stream_writer({"type": "reasoningbank", "event": event, "ms": milliseconds, **facts})
+
+
+Step = Callable[[State, Context], Update]
+AsyncStep = Callable[[State, Context], Awaitable[Update]]
+
+
+class MemoryNode(Runnable[Any, Update]):
+    """A LangGraph node with a sync and an async side.
+
+    Added to a graph it brings the channels it reads and writes with it, so a graph's own state need not name them.
+    Where a selector is a function, what it reads is unknown: then the graph's own state is used, and has to include
+    `ReasoningBankState`.
+    """
+
+    def __init__(self, name: str, step: Step, astep: AsyncStep, names: Names) -> None:
+        self.name = name
+        self._step, self._astep = step, astep
+        if all(isinstance(selector, str) for selector in names):
+            self._bring_channels(names)
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Update:  # noqa: A002, ARG002
+        """Run the node inside a graph."""
+        return self._step(input, self._context(config))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Update:  # noqa: A002, ARG002
+        """Run the node inside a graph, without blocking the loop."""
+        return await self._astep(input, self._context(config))
+
+    def __call__(self, state: Any) -> Update:
+        return self.invoke(state)
+
+    def _context(self, config: RunnableConfig | None) -> Context:
+        return Context(self.name or "", ensure_config(config), get_runtime())
+
+    def _bring_channels(self, names: Names) -> None:
+        """Annotate this node's call: LangGraph reads a node's channels from its first parameter's type.
+
+        The user's own channels are annotated `Any`, which LangGraph takes as "whatever that channel is".
+        """
+        users = dict.fromkeys(["task_id", "reference", *map(str, names)], Any)
+        channels = {**get_type_hints(ReasoningBankState, include_extras=True), **users}
+        for name in {"task", "answer", "messages"} - set(users):
+            del channels[name]
+
+        def call(node: MemoryNode, state: Any) -> Update:
+            return node.invoke(state)
+
+        call.__annotations__ = {"state": TypedDict("MemoryNodeState", channels, total=False)}  # type: ignore[operator]
+        self.__dict__["__call__"] = MethodType(call, self)

@@ -1,0 +1,110 @@
+"""After the verdict: distil general lessons from the attempt. Nothing is written here; that is the next node's part."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid5
+
+from reasoningbank_langgraph.errors import MissingStateError
+from reasoningbank_langgraph.extraction import PROMPTS, Distilled, Judged, LessonExtractor
+from reasoningbank_langgraph.models import chat_model
+from reasoningbank_langgraph.nodes.attempts import attempt_of
+from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict
+from reasoningbank_langgraph.state import Names, Selector
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+_IDS = UUID("6f1f2b0e-6f0a-5a53-9a51-0d6c9a2f7a10")
+"""Root of all ids of this package: equal inputs give equal ids on every machine."""
+
+
+def create_extract(
+    model: str | BaseChatModel,
+    *,
+    max_tokens: int = 700,
+    time_limit: float = 120.0,
+    task: Selector = "task",
+    answer: Selector = "answer",
+    messages: Selector = "messages",
+) -> MemoryNode:
+    """Return a node that fills `lessons` with at most three items (paper section 3.2), from success and failure alike.
+
+    An indeterminate verdict, a model that fails and a reply that cannot be read give no lessons; `extraction` says
+    why and keeps the raw reply. Ids are fixed here, before anything is written, so a retry or a resume after a crash
+    writes the same rows.
+
+    Args:
+        model: the chat model that distils.
+        max_tokens: cap on the tokens of one reply.
+        time_limit: seconds one call may take.
+        task: channel that holds the task, or a function from the state to it.
+        answer: likewise for the answer.
+        messages: likewise for the conversation.
+
+    Raises:
+        MissingStateError: when run, no verdict is there.
+    """
+    extractor = LessonExtractor(chat_model(model), max_tokens=max_tokens, time_limit=time_limit)
+    names, name = Names(task, answer, messages), extractor.speaker.model_name
+
+    def extract(state: State, context: Context) -> Update:
+        started, judged = time.perf_counter(), judged_of(state, names)
+        return _told(judged, extractor.invoke(judged, context.config), name, context, started)
+
+    async def aextract(state: State, context: Context) -> Update:
+        started, judged = time.perf_counter(), judged_of(state, names)
+        return _told(judged, await extractor.ainvoke(judged, context.config), name, context, started)
+
+    return MemoryNode("extract", extract, aextract, names)
+
+
+def judged_of(state: State, names: Names) -> Judged:
+    """Return the attempt in the state and the verdict on it. Raises `MissingStateError` if there is no verdict."""
+    if not state.get("verdict"):
+        raise MissingStateError("extract", "verdict", "judge")
+    return Judged(attempt_of(state, names), Verdict(**state["verdict"]))
+
+
+def mint(judged: Judged, distilled: Distilled, model: str, context: Context) -> list[MemoryItem]:
+    """Return the lessons as items, with ids from the run's own identity and the provenance of the attempt."""
+    attempt, verdict = judged
+    info = context.runtime.execution_info
+    identity = "|".join([info.thread_id or "", info.checkpoint_ns, info.task_id]) if info else ""
+    experience = uuid5(_IDS, identity)
+    provenance = Provenance(
+        thread_id=info.thread_id if info else None,
+        checkpoint_ns=info.checkpoint_ns if info else "",
+        checkpoint_id=info.checkpoint_id if info else None,
+        task_id=info.task_id if info else None,
+        run_id=info.run_id if info else None,
+        judge=verdict.judge,
+        model=model,
+        prompt_hash=PROMPTS,
+        memory_ids_used=tuple(memory.item.id for memory in attempt.memories),
+        attempt_digest=attempt.digest(context.thread_id),
+    )
+    outcome: Outcome = "success" if verdict.status == "success" else "failure"
+    return [
+        MemoryItem(
+            id=str(uuid5(experience, str(ordinal))),
+            **lesson,
+            outcome=outcome,
+            task=attempt.task,
+            task_id=attempt.task_id,
+            experience_id=str(experience),
+            verifier_score=verdict.confidence,
+            provenance=provenance,
+        )
+        for ordinal, lesson in enumerate(distilled.items)
+    ]
+
+
+def _told(judged: Judged, distilled: Distilled, model: str, context: Context, started: float) -> Update:
+    items = mint(judged, distilled, model, context)
+    ids = [item.id for item in items]
+    context.emit("extracted", started, count=len(ids), ids=ids, reason=distilled.reason, dropped=distilled.dropped)
+    report = {name: value for name, value in distilled._asdict().items() if name != "items"}
+    return {"lessons": [item.to_json() for item in items], "extraction": report}

@@ -1,0 +1,75 @@
+"""After the answer: did the attempt succeed?"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from reasoningbank_langgraph.judges import JudgeLike, LLMJudge, as_judge
+from reasoningbank_langgraph.judges.base import outage
+from reasoningbank_langgraph.models import chat_model
+from reasoningbank_langgraph.nodes.attempts import attempt_of
+from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.records import Attempt, Verdict
+from reasoningbank_langgraph.state import Names, Selector
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+def create_judge(
+    model: str | BaseChatModel | None = None,
+    *,
+    judge: JudgeLike | None = None,
+    task: Selector = "task",
+    answer: Selector = "answer",
+    messages: Selector = "messages",
+) -> MemoryNode:
+    """Return a node that fills `verdict`.
+
+    An attempt without an answer, and a judge that fails, give an `indeterminate` verdict: nothing is learned then.
+
+    Args:
+        model: judges by `LLMJudge` unless `judge` is given.
+        judge: any judge, or a function from `Attempt` to `Verdict`, sync or async.
+        task: channel that holds the task, or a function from the state to it.
+        answer: likewise for the answer.
+        messages: likewise for the conversation.
+
+    Raises:
+        ValueError: neither a model nor a judge is given.
+    """
+    if judge is None and model is None:
+        raise ValueError("create_judge needs a model, or judge=... for a judge that needs none")
+    runnable = as_judge(judge) if judge is not None else LLMJudge(chat_model(model))  # type: ignore[arg-type]
+    names, name = Names(task, answer, messages), type(runnable).__name__
+
+    def judged(state: State, context: Context) -> Update:
+        started, attempt = time.perf_counter(), attempt_of(state, names)
+        try:
+            verdict = _unanswered(attempt) or runnable.invoke(attempt, context.config)
+        except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
+            verdict = outage(name, error)
+        return _told(verdict, context, started)
+
+    async def ajudged(state: State, context: Context) -> Update:
+        started, attempt = time.perf_counter(), attempt_of(state, names)
+        try:
+            verdict = _unanswered(attempt) or await runnable.ainvoke(attempt, context.config)
+        except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
+            verdict = outage(name, error)
+        return _told(verdict, context, started)
+
+    return MemoryNode("judge", judged, ajudged, names)
+
+
+def _unanswered(attempt: Attempt) -> Verdict | None:
+    """An attempt that left nothing to judge: no answer and no message."""
+    if (attempt.answer and attempt.answer.strip()) or any(message.role == "assistant" for message in attempt.messages):
+        return None
+    return Verdict(status="indeterminate", reason="no_evidence", rationale="the solver gave no answer", judge="none")
+
+
+def _told(verdict: Verdict, context: Context, started: float) -> Update:
+    context.emit("judged", started, count=1, ids=[], status=verdict.status, reason=verdict.reason, judge=verdict.judge)
+    return {"verdict": verdict.to_json()}

@@ -1,0 +1,87 @@
+"""First node of the loop: find lessons for the task and render them for the model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from reasoningbank_langgraph.bank import MemoryBank
+from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template, resolve
+from reasoningbank_langgraph.nodes.attempts import begin
+from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.records import RetrievedMemory
+from reasoningbank_langgraph.state import Names, Selector
+from reasoningbank_langgraph.text import render_memories
+
+
+def create_retrieve(
+    *,
+    namespace: str | Sequence[str] = DEFAULT_NAMESPACE,
+    k: int = 1,
+    max_items: int = 3,
+    min_score: float | None = None,
+    task: Selector = "task",
+    answer: Selector = "answer",
+    messages: Selector = "messages",
+) -> MemoryNode:
+    """Return a node that fills `memories` (records) and `memory_prompt` (text for the model) for the task.
+
+    Lessons of the same task are never returned, nor those of another branch of the same thread. The model sees the
+    lessons only if its prompt includes `memory_prompt`, best as a user message before the task.
+
+    Args:
+        namespace: labels of the bank; labels in braces come from `config["configurable"]`.
+        k: experiences to retrieve; one is best in the paper (section 4.5).
+        max_items: lessons to show in all.
+        min_score: floor of the similarity, 0..1.
+        task: channel that holds the task (text, or messages of which the last of the user counts), or a function
+            from the state to it.
+        answer: likewise for the answer.
+        messages: likewise for the conversation.
+
+    Raises:
+        NamespaceError: the namespace has a label that stores refuse (here), or lacks a value (when run).
+        InvalidTaskError: when run, the task is empty, too long or no text.
+        MissingStoreError: when run in a graph without a store.
+    """
+    template, names = check_template(namespace), Names(task, answer, messages)
+    options: dict[str, Any] = {"k": k, "max_items": max_items, "min_score": min_score}
+    if k < 1 or max_items < 1:
+        raise ValueError(f"k and max_items must be at least 1, got k={k}, max_items={max_items}")
+
+    def question(state: State, context: Context) -> tuple[MemoryBank, dict[str, Any], dict[str, Any]]:
+        begun = begin(state, names)
+        bank = MemoryBank(context.store, resolve(template, context.configurable))
+        branch = {"thread_id": context.thread_id, "written": state.get("written")}
+        return bank, begun, {"task": begun["task"], "task_id": begun["task_id"], **branch, **options}
+
+    def retrieve(state: State, context: Context) -> Update:
+        started = time.perf_counter()
+        bank, begun, asked = question(state, context)
+        return _shown(begun, bank.search(**asked), context, started)
+
+    async def aretrieve(state: State, context: Context) -> Update:
+        started = time.perf_counter()
+        bank, begun, asked = question(state, context)
+        return _shown(begun, await bank.asearch(**asked), context, started)
+
+    return MemoryNode("retrieve", retrieve, aretrieve, names)
+
+
+def _shown(begun: dict[str, Any], memories: list[RetrievedMemory], context: Context, started: float) -> Update:
+    context.emit(
+        "retrieved",
+        started,
+        count=len(memories),
+        ids=[memory.item.id for memory in memories],
+        scores=[memory.score for memory in memories],
+    )
+    return {
+        "attempt": begun,
+        "memories": [memory.to_json() for memory in memories],
+        "memory_prompt": render_memories(memories),
+        "verdict": None,
+        "lessons": [],
+        "extraction": None,
+    }

@@ -1,0 +1,68 @@
+"""The channels the loop uses. All of them hold plain JSON data, so any checkpointer can store them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NamedTuple
+
+from langchain_core.messages import AnyMessage
+from langgraph.channels import EphemeralValue
+from langgraph.graph.message import add_messages
+from typing_extensions import TypedDict
+
+Selector = str | Callable[[Any], Any]
+"""A channel's name, or a function from the state to the value."""
+
+
+def add_ids(old: list[str] | None, new: list[str] | None) -> list[str]:
+    """Join two lists of ids, each id once, in order of first appearance."""
+    return list(dict.fromkeys([*(old or []), *(new or [])]))
+
+
+class ReasoningBankState(TypedDict, total=False):
+    """State of a graph with a memory. Include it in your own state, or let the nodes add the channels they need."""
+
+    task: str
+    """The task at hand; comes in with the input."""
+    task_id: str | None
+    """Its id, where it has one; by default a hash of its text. Lessons of the same task are never shown."""
+    reference: str | None
+    """The known right answer, for judges that compare. No model is shown it."""
+    messages: Annotated[list[AnyMessage], add_messages]
+    """The conversation. The solver may read it and add to it."""
+    memory_prompt: str
+    """Lessons for the model, filled by `retrieve`: put it into a user message before the task; empty for none."""
+    memories: list[dict[str, Any]]
+    """The same lessons as records (`RetrievedMemory` as JSON), filled by `retrieve`."""
+    answer: str | None
+    """What the solver answers; where it gives messages only, the last one counts."""
+    attempt: dict[str, Any]
+    """What `retrieve` notes of the attempt for the nodes after it."""
+    verdict: dict[str, Any] | None
+    """`Verdict` as JSON, filled by `judge`."""
+    lessons: list[dict[str, Any]]
+    """What `extract` distilled, with ids (`MemoryItem` as JSON): checkpointed before anything is written."""
+    extraction: dict[str, Any] | None
+    """How extraction went: `reason, truncated, dropped, raw`."""
+    written: Annotated[list[str], add_ids]
+    """Ids of all items this branch of the thread has in the bank, filled by `consolidate`."""
+
+
+class LoopState(ReasoningBankState, total=False):
+    """State of the whole loop: here `retrieve` is first, so a task's id and reference end with its own run."""
+
+    task_id: Annotated[str | None, EphemeralValue]  # type: ignore[misc]  # the same key, forgotten after one step
+    reference: Annotated[str | None, EphemeralValue]  # type: ignore[misc]
+
+
+class Names(NamedTuple):
+    """How a graph calls the three channels that the user's part fills."""
+
+    task: Selector = "task"
+    answer: Selector = "answer"
+    messages: Selector = "messages"
+
+    def read(self, which: str, state: Mapping[str, Any]) -> Any:
+        """Return the value of `task`, `answer` or `messages` in this state, or None."""
+        selector = getattr(self, which)
+        return state.get(selector) if isinstance(selector, str) else selector(state)

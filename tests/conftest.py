@@ -1,0 +1,25 @@
+"""Sockets are off in every test but those marked `network` or `real_model`, and those reach this machine only."""
+
+from pathlib import Path
+
+import pytest
+from pytest_socket import disable_socket, enable_socket, socket_allow_hosts
+
+REPOSITORY = Path(__file__).parent.parent
+DATA = REPOSITORY.parent / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def loopback_at_most(request):
+    if request.node.get_closest_marker("network") or request.node.get_closest_marker("real_model"):
+        socket_allow_hosts(["127.0.0.1", "localhost", "::1"], allow_unix_socket=True)
+    else:
+        disable_socket(allow_unix_socket=True)
+    yield
+    enable_socket()
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("real_model"):
+            item.add_marker(pytest.mark.slow)
