@@ -1,0 +1,95 @@
+"""The whole comparison, within its time limit."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+from reasoningbank_langgraph.math_answers import symbolic
+from reasoningbank_langgraph.math_answers.exact import NotRationalError, UndefinedError, rational
+from reasoningbank_langgraph.math_answers.matching import Matcher
+from reasoningbank_langgraph.math_answers.nodes import Node, walk
+from reasoningbank_langgraph.math_answers.reading import readings
+from reasoningbank_langgraph.math_answers.spelling import tidy
+
+MAX_LENGTH = 1_000
+"""Characters; longer answers are compared letter by letter."""
+SECONDS = 1.4
+_TOLERANCE = Fraction(1, 10**12)
+
+
+def equivalent(gold: str, prediction: str) -> bool:
+    r"""Say whether an answer is the known one, written in whatever way.
+
+    Numbers, fractions, mixed numbers, repeating decimals, units, lists, sets, points, intervals, matrices, ratios and
+    words are compared exactly and need no other package. Roots, functions and variables need the extra `math`;
+    without it such expressions are equal only when they are written alike, which is stricter, never laxer.
+
+    A unit may be missing on one side and must agree otherwise; `25` is 25 % and so is `0.25`, but 25 is not 0.25; an
+    exact number is not equal to its rounding, save that a decimal of 15 or more digits has a tolerance of 1e-12;
+    degrees are not radians; digits with a base are not digits without one. Blank text equals nothing.
+
+    Args:
+        gold: The known answer, in LaTeX or plain text.
+        prediction: The answer under test, for example from `extract_answer`.
+
+    Returns:
+        True when both say the same. Never raises, takes less than 2 s, and runs no code of the input.
+    """
+    if not gold.strip() or not prediction.strip():
+        return False
+    if max(len(gold), len(prediction)) > MAX_LENGTH:
+        return gold.strip() == prediction.strip()
+    try:
+        return _equivalent(gold, prediction)
+    except (RecursionError, MemoryError):
+        return gold.strip() == prediction.strip()
+
+
+def _equivalent(gold: str, prediction: str) -> bool:
+    gold, prediction = tidy(gold), tidy(prediction)
+    if not gold or not prediction:
+        return False
+    values = _Values(time.monotonic() + SECONDS)
+    matcher = Matcher(values.same, values.same_relation)
+    answers = readings(prediction)
+    return any(matcher.match(form, answer) for form in readings(gold) for answer in answers)
+
+
+class _Values:
+    """What expressions are worth, computed once each and until the deadline only."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self._exact: dict[Node, Fraction | ArithmeticError] = {}
+
+    def same(self, left: Node, right: Node) -> bool:
+        if time.monotonic() > self._deadline:
+            return False
+        one, other = self._value(left), self._value(right)
+        if isinstance(one, UndefinedError) or isinstance(other, UndefinedError):
+            return False
+        rounded = _is_rounded(left) or _is_rounded(right)
+        if isinstance(one, Fraction) and isinstance(other, Fraction):
+            return one == other or (rounded and abs(one - other) < _TOLERANCE * abs(one))
+        if left == right:
+            return True
+        return symbolic.ask("equal", left, right, deadline=self._deadline, rounded=rounded) is True
+
+    def same_relation(self, op: str, left: Node, right: Node) -> bool:
+        if left == right:
+            return True
+        question = "multiple" if op in ("=", "!=") else "positive"
+        return symbolic.ask(question, left, right, deadline=self._deadline) is True
+
+    def _value(self, node: Node) -> Fraction | ArithmeticError:
+        if node not in self._exact:
+            try:
+                self._exact[node] = rational(node)
+            except (UndefinedError, NotRationalError) as problem:
+                self._exact[node] = problem
+        return self._exact[node]
+
+
+def _is_rounded(node: Node) -> bool:
+    return any(part.op == "num" and part.name == "rounded" for part in walk(node))

@@ -1,0 +1,156 @@
+"""Whether two forms say the same. The first is the known answer, the second the one under test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from reasoningbank_langgraph.math_answers import nodes
+from reasoningbank_langgraph.math_answers.exact import NotRationalError, UndefinedError, rational
+from reasoningbank_langgraph.math_answers.forms import (
+    Amount,
+    Assignment,
+    Form,
+    Listing,
+    Matrix,
+    Ratio,
+    Relation,
+    Row,
+    Union,
+    Words,
+)
+from reasoningbank_langgraph.math_answers.nodes import Node
+
+SameValue = Callable[[Node, Node], bool]
+SameRelation = Callable[[str, Node, Node], bool]
+
+
+class Matcher:
+    """Compares forms part by part; what two expressions are worth is asked of `same_value`."""
+
+    def __init__(self, same_value: SameValue, same_relation: SameRelation) -> None:
+        self._same_value = same_value
+        self._same_relation = same_relation
+
+    def match(self, gold: Form, answer: Form) -> bool:
+        """Say whether `answer` is `gold` in another form."""
+        if type(gold) is not type(answer):
+            return self._across(gold, answer)
+        compare: dict[type, Callable[..., bool]] = {
+            Words: _words,
+            Amount: self._amounts,
+            Listing: self._listings,
+            Row: self._rows,
+            Union: lambda left, right: self._unordered(left.parts, right.parts),
+            Matrix: self._matrices,
+            Assignment: lambda left, right: left.name == right.name and self.match(left.value, right.value),
+            Relation: self._relations,
+            Ratio: self._ratios,
+        }
+        return compare[type(gold)](gold, answer) if type(gold) in compare else gold == answer
+
+    def _across(self, gold: Form, answer: Form) -> bool:
+        """Compare forms of two kinds, in either order."""
+        for left, right in ((gold, answer), (answer, gold)):
+            if isinstance(left, Assignment):
+                if isinstance(right, Relation):
+                    return self._against_equation(left, right)
+                return not isinstance(right, Words) and self.match(left.value, right)
+            if isinstance(left, Listing) and left.braces and len(left.items) == 1:
+                return self.match(left.items[0], right)
+            if isinstance(left, Ratio) and isinstance(right, Amount):
+                return self._ratio_value(left, right)
+        return False
+
+    def _amounts(self, gold: Amount, answer: Amount) -> bool:
+        if gold.unit == answer.unit:
+            return self._same_value(gold.node, answer.node)
+        if gold.unit and answer.unit:
+            return False
+        if "%" in (gold.unit, answer.unit):
+            return self._percent(gold, answer)
+        return self._same_value(gold.node, answer.node)
+
+    def _percent(self, gold: Amount, answer: Amount) -> bool:
+        """`25` for 25 %, as a question for a percentage has it, or 0.25; a fraction of 1 is never taken for 1 %."""
+        signed, plain = (gold, answer) if gold.unit else (answer, gold)
+        if self._same_value(nodes.apply("div", signed.node, nodes.number(100)), plain.node):
+            return True
+        return _is_at_least_one(plain.node) and self._same_value(signed.node, plain.node)
+
+    def _listings(self, gold: Listing, answer: Listing) -> bool:
+        named = [isinstance(item, Assignment) for item in (*gold.items, *answer.items)]
+        if any(named) and not all(named):
+            return False
+        if gold.braces or answer.braces:
+            return self._covers(gold.items, answer.items) and self._covers(answer.items, gold.items)
+        return self._unordered(gold.items, answer.items)
+
+    def _covers(self, items: Sequence[Form], others: Sequence[Form]) -> bool:
+        return all(any(self.match(item, other) for other in others) for item in items)
+
+    def _unordered(self, gold: Sequence[Form], answer: Sequence[Form]) -> bool:
+        if len(gold) != len(answer):
+            return False
+        left = list(answer)
+        for item in gold:
+            place = next((index for index, other in enumerate(left) if self.match(item, other)), None)
+            if place is None:
+                return False
+            del left[place]
+        return True
+
+    def _rows(self, gold: Row, answer: Row) -> bool:
+        if (gold.opening, gold.closing) != (answer.opening, answer.closing):
+            return False
+        if gold.variable and answer.variable and gold.variable != answer.variable:
+            return False
+        return self._ordered(gold.items, answer.items)
+
+    def _ordered(self, gold: Sequence[Form], answer: Sequence[Form]) -> bool:
+        return len(gold) == len(answer) and all(map(self.match, gold, answer))
+
+    def _matrices(self, gold: Matrix, answer: Matrix) -> bool:
+        return len(gold.rows) == len(answer.rows) and all(map(self._ordered, gold.rows, answer.rows))
+
+    def _relations(self, gold: Relation, answer: Relation) -> bool:
+        return gold.op == answer.op and self._same_relation(gold.op, _difference(gold), _difference(answer))
+
+    def _against_equation(self, gold: Assignment, answer: Relation) -> bool:
+        """`y = 2x` is `2x - y = 0`; but an equation in one unknown has not been solved."""
+        if not isinstance(gold.value, Amount) or gold.value.unit or answer.op != "=":
+            return False
+        if not any(node.op == "sym" for node in nodes.walk(gold.value.node)):
+            return False
+        own = _difference(Relation("=", nodes.symbol(gold.name), gold.value.node))
+        return self._same_relation("=", own, _difference(answer))
+
+    def _ratios(self, gold: Ratio, answer: Ratio) -> bool:
+        if len(gold.parts) != len(answer.parts):
+            return False
+        (first, *rest), (other, *others) = gold.parts, answer.parts
+        return all(
+            self._same_value(nodes.apply("mul", first, right), nodes.apply("mul", left, other))
+            for left, right in zip(rest, others, strict=True)
+        ) and self._same_value(nodes.apply("div", rest[0], first), nodes.apply("div", others[0], other))
+
+    def _ratio_value(self, ratio: Ratio, amount: Amount) -> bool:
+        if len(ratio.parts) != 2 or amount.unit or amount.node.op != "div":
+            return False
+        return self._same_value(nodes.apply("div", *ratio.parts), amount.node)
+
+
+def _words(gold: Words, answer: Words) -> bool:
+    if gold.is_prose or answer.is_prose:
+        return bool(gold.text) and gold.text.casefold() == answer.text.casefold()
+    return bool(gold.text) and gold.text.replace(" ", "") == answer.text.replace(" ", "")
+
+
+def _difference(relation: Relation) -> Node:
+    return nodes.apply("add", relation.left, nodes.negative(relation.right))
+
+
+def _is_at_least_one(node: Node) -> bool:
+    try:
+        return abs(rational(node)) >= 1
+    except (UndefinedError, NotRationalError):
+        return False

@@ -1,0 +1,153 @@
+"""Expressions with roots, functions and symbols, compared in a worker process that can be killed.
+
+A worker starts when one is first needed (about 0.1 s), is used again, and is replaced when it had to be killed. It is
+a fresh interpreter, never a fork of this one, so it is safe beside threads, event loops and native libraries.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from functools import lru_cache
+from pathlib import Path
+
+from reasoningbank_langgraph.math_answers.nodes import Node, encode
+
+MAX_WORKERS = 4
+_SCRIPT = Path(__file__).with_name("worker.py")
+
+
+@lru_cache(maxsize=1)
+def is_available() -> bool:
+    """Whether the extra `math` is installed."""
+    return importlib.util.find_spec("mpmath") is not None
+
+
+def ask(question: str, left: Node, right: Node, *, deadline: float, rounded: bool = False) -> bool | None:
+    """Ask a worker about two expressions.
+
+    Args:
+        question: `equal`; `multiple` (one is a constant times the other) or `positive` (a positive constant).
+        left: The first expression.
+        right: The second one.
+        deadline: `time.monotonic()` at which the worker is killed.
+        rounded: Whether a relative difference below 1e-12 is a rounding of the last digits.
+
+    Returns:
+        The worker's answer, or None when it found none in time or there is no worker.
+    """
+    if not is_available():
+        return None
+    line = json.dumps([question, encode(left), encode(right), rounded]) + "\n"
+    return _pool.ask(line, deadline)
+
+
+class _Worker:
+    def __init__(self) -> None:
+        path = os.pathsep.join(filter(None, sys.path))
+        command = [sys.executable, "-P", "-S", "-X", "utf8", str(_SCRIPT)]
+        kept = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
+        self._process = subprocess.Popen(  # noqa: S603  our own script
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**kept, "PYTHONPATH": path},
+            text=True,
+            encoding="utf-8",
+        )
+
+    def ask(self, line: str, seconds: float) -> str:
+        """Return the reply, blank when the worker was killed before it had one."""
+        alarm = threading.Timer(seconds, self._process.kill)
+        alarm.daemon = True
+        alarm.start()
+        try:
+            return self._exchange(line)
+        finally:
+            alarm.cancel()
+
+    def _exchange(self, line: str) -> str:
+        if self._process.stdin is None or self._process.stdout is None:
+            return ""
+        try:
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
+            return self._process.stdout.readline()
+        except (BrokenPipeError, ValueError):
+            return ""
+
+    def close(self) -> None:
+        """End the process and wait for it."""
+        self._process.kill()
+        self._process.wait()
+        self.release()
+
+    def release(self) -> None:
+        """Close this side of the pipes."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except BrokenPipeError:
+                    continue
+
+
+class _Pool:
+    def __init__(self) -> None:
+        self._idle: list[_Worker] = []
+        self._lock = threading.Lock()
+        self._free = threading.BoundedSemaphore(MAX_WORKERS)
+
+    def ask(self, line: str, deadline: float) -> bool | None:
+        if not self._free.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            return None
+        try:
+            return self._ask(line, deadline)
+        finally:
+            self._free.release()
+
+    def _ask(self, line: str, deadline: float) -> bool | None:
+        with self._lock:
+            worker = self._idle.pop() if self._idle else None
+        worker = worker or _Worker()
+        reply = worker.ask(line, max(0.05, deadline - time.monotonic()))
+        if not reply.endswith("\n"):
+            worker.close()
+            return None
+        with self._lock:
+            self._idle.append(worker)
+        answer = json.loads(reply)
+        return answer if isinstance(answer, bool) else None
+
+    def close(self) -> None:
+        with self._lock:
+            workers, self._idle = self._idle, []
+        for worker in workers:
+            worker.close()
+
+
+_pool = _Pool()
+_inherited: list[_Pool] = []
+
+
+def _after_fork() -> None:
+    """Leave the workers to the parent: a forked child must not talk over the same pipes."""
+    global _pool  # noqa: PLW0603  one pool a process
+    _inherited.append(_pool)
+    _pool = _Pool()
+
+
+def _close() -> None:
+    _pool.close()
+
+
+atexit.register(_close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

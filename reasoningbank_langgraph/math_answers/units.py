@@ -1,0 +1,142 @@
+r"""The unit an answer carries: `36\text{ cm}`, `36 square feet`, `\$18`, `25\%`, `60^\circ`."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from reasoningbank_langgraph.math_answers.lexer import Token
+from reasoningbank_langgraph.math_answers.nodes import UnreadableError
+
+_SAME = {
+    "centimetre": "cm", "centimeter": "cm", "millimetre": "mm", "millimeter": "mm", "kilometre": "km",
+    "kilometer": "km", "metre": "m", "meter": "m", "inch": "in", "inche": "in", "foot": "ft", "feet": "ft",
+    "yard": "yd", "mile": "mi", "gram": "g", "kilogram": "kg", "milligram": "mg", "pound": "lb", "ounce": "oz",
+    "liter": "l", "litre": "l", "milliliter": "ml", "millilitre": "ml", "second": "s", "sec": "s", "minute": "min",
+    "hour": "h", "hr": "h", "dollar": "$", "usd": "$", "buck": "$", "euro": "€", "percent": "%", "degree": "deg",
+    "cent": "cent", "mph": "mi/h", "kph": "km/h", "kmh": "km/h", "people": "person", "children": "child",
+    "men": "man", "women": "woman", "unit": "unit", "sq": "square",
+}  # fmt: skip
+_SHORT = {"cm", "mm", "km", "kg", "mg", "ml", "ft", "yd", "mi", "lb", "lbs", "oz", "in", "min", "sec", "hr", "hrs",
+          "mph", "kph", "kmh", "usd", "day", "sq"}  # fmt: skip
+_GLUED = {"cm", "mm", "km", "kg", "ft", "lbs", "oz", "mph", "hrs"}
+_LETTERS = {"m", "g", "s", "h", "l", "L", "N", "J", "W", "V"}
+
+# words that change the number, or say more than what is counted
+_NO_UNIT_TEXT = (
+    "hundred thousand million billion trillion dozen half third quarter fourth fifth tenth pair score squared cubed "
+    "factorial plus minus times over divided multiplied by more less than least most greater fewer smaller larger "
+    "nth th st nd rd base mod modulo remainder r true false not no nor none never or and if when where for unless "
+    "except about around approximately nearly roughly almost only either both all infinity infinite undefined e pi "
+    "correct incorrect wrong right answer equals equal is are was be output the grader"
+)
+
+_NO_UNIT = frozenset(_NO_UNIT_TEXT.split())
+_WORD = re.compile(r"[A-Za-z]+")
+_MAX_WORDS = 3
+
+
+class Measured(NamedTuple):
+    """An amount and its unit."""
+
+    tokens: list[Token]
+    unit: str
+    """Normal form of the unit; empty when there is none."""
+
+
+def split_unit(tokens: list[Token]) -> Measured:
+    """Part the tokens of an amount from its unit.
+
+    Raises:
+        UnreadableError: The words behind the amount are no unit.
+    """
+    amount, currency = _without_currency(tokens)
+    amount, trailing = _split_trailing(amount)
+    if currency and trailing:
+        raise UnreadableError
+    return Measured(amount, currency or trailing)
+
+
+def letter_unit(tokens: list[Token]) -> Measured | None:
+    """Read a last letter that stands apart, as in `36 m`, as a unit: it may also be a variable."""
+    if len(tokens) < 2 or tokens[-1].text not in _LETTERS or not tokens[-1].gap or tokens[-2].kind != "number":
+        return None
+    return Measured(tokens[:-1], tokens[-1].text.lower() if tokens[-1].text == "L" else tokens[-1].text)
+
+
+def _without_currency(tokens: list[Token]) -> tuple[list[Token], str]:
+    signs = [index for index, token in enumerate(tokens) if token.kind == "mark" and token.text in "$€£"]
+    if not signs:
+        return tokens, ""
+    place = signs[0]
+    leads = place == 0 or (place == 1 and tokens[0].text in "+-")
+    if len(signs) > 1 or not (leads or place == len(tokens) - 1):
+        raise UnreadableError
+    return tokens[:place] + tokens[place + 1 :], tokens[place].text
+
+
+def _split_trailing(tokens: list[Token]) -> tuple[list[Token], str]:
+    texts = [token.text for token in tokens]
+    if texts[-1:] == ["%"]:
+        return tokens[:-1], "%"
+    if texts[-2:] == ["^", r"\circ"] and "deg" not in texts and not _is_function_near(tokens):
+        return tokens[:-2], "deg"
+    cut, power = _unit_start(tokens)
+    if cut == len(tokens):
+        return tokens, ""
+    words = (token.text for token in tokens[cut:] if token.kind in ("text", "letters"))
+    return tokens[:cut], _normal(" ".join(words), power)
+
+
+def _is_function_near(tokens: list[Token]) -> bool:
+    return any(token.kind == "macro" and token.text in (r"\sin", r"\cos", r"\tan", r"\sec", r"\csc", r"\cot")
+               for token in tokens)  # fmt: skip
+
+
+def _unit_start(tokens: list[Token]) -> tuple[int, str]:
+    """Where the trailing words begin, and the power behind them (`cm^2`)."""
+    end, power = len(tokens), ""
+    for tail in (2, 4):
+        shape = [token.text for token in tokens[-tail:]]
+        if shape in (["^", "2"], ["^", "3"], ["^", "{", "2", "}"], ["^", "{", "3", "}"]):
+            end, power = len(tokens) - tail, shape[1] if tail == 2 else shape[2]
+    cut = end
+    while cut > 1 and _is_unit_word(tokens[cut - 1], after=tokens[cut - 2]):
+        cut -= 1
+    return (cut, power) if cut < end else (len(tokens), "")
+
+
+def _is_unit_word(token: Token, *, after: Token) -> bool:
+    if token.kind == "text":
+        return True
+    word = token.text.lower()
+    if not token.gap:
+        return after.kind == "number" and word in _GLUED
+    return token.kind == "letters" and (word in _SHORT or len(word) > 3)
+
+
+def _normal(words: str, power: str) -> str:
+    """Bring a unit to its normal form: singular, abbreviated, its power behind it."""
+    words = words.strip().strip(".").lower().replace("²", "^2").replace("³", "^3")
+    words, caret, inline = words.partition("^")
+    if caret:
+        power = inline.strip("{} ")
+    parts = [_singular(word) for word in re.split(r"\s+per\s+|/", words)]
+    for prefix, meaning in (("square ", "2"), ("cubic ", "3")):
+        if parts[0].startswith(prefix):
+            parts[0], power = parts[0].removeprefix(prefix), meaning
+    return "/".join(parts) + (f"^{power}" if power else "")
+
+
+def _singular(words: str) -> str:
+    found = words.split()
+    if not found or len(found) > _MAX_WORDS or not all(_WORD.fullmatch(word) for word in found):
+        raise UnreadableError
+    if _NO_UNIT.intersection(found):
+        raise UnreadableError
+    return " ".join(map(_one_word, found))
+
+
+def _one_word(word: str) -> str:
+    stem = word[:-1] if len(word) > 2 and word.endswith("s") and not word.endswith("ss") else word
+    return _SAME.get(word) or _SAME.get(stem) or stem
