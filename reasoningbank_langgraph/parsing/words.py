@@ -1,0 +1,84 @@
+"""Reads a model's status word: success, failure, undecided, or nothing that can be relied on."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any, Literal
+
+Reading = Literal["success", "failure", "undecided"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SUCCESS = _words("success successful successfully succeeded succeed pass passed passes correct right solved true yes")
+_FAILURE = _words(
+    """failure failed fail fails failing unsuccessful unsuccessfully incorrect incorrectly wrong wrongly unsolved
+    invalid false no"""
+)
+_UNDECIDED = _words("indeterminate undetermined unknown uncertain unclear inconclusive undecided unverifiable unsure")
+_NEGATIONS = _words("not never isn't wasn't didn't doesn't hasn't cannot can't without non hardly")
+# A word that takes back part of what is said: "PASS (with caveats)", "partially correct", "success | failure".
+_HEDGES = _words(
+    """but however though although except unless partial partially mostly mainly almost nearly largely somewhat half
+    maybe perhaps possibly probably likely presumably apparently with if or either pending caveat caveats"""
+)
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_CLAUSE_END = re.compile(r"[.;,:\n(\[–—]| - ")
+_LONGEST = 300
+
+_PLACEHOLDER = re.compile(
+    r"[.…\s\-_*]+|<[^<>]*>|\[[^\[\]]*\]|\{\{?[^{}]*\}\}?|"
+    r"(?:string|str|text|none|null|n/?a|todo|tbd|value|title|description|content|rationale|placeholder)[.:]?",
+    re.IGNORECASE,
+)
+
+
+def read_status(value: Any) -> Reading | None:
+    """Return what a status value says; None if it says nothing, both, or one thing with a reservation.
+
+    "not successful" is a failure; "PASS (with caveats)", "partially correct" and "not a failure" are None: a judge
+    that hedges has not decided, and a wrong success costs more than a lost lesson.
+    """
+    if isinstance(value, bool):
+        return "success" if value else "failure"
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        return None
+    folded = unicodedata.normalize("NFKC", value).casefold().replace("’", "'").strip(" \t\n\"'`*_.!")
+    if folded in (
+        "cannot determine",
+        "can not determine",
+        "can't determine",
+        "not determined",
+        "not sure",
+        "no verdict",
+    ):
+        return "undecided"
+    return _read_words(folded)
+
+
+def _read_words(folded: str) -> Reading | None:
+    words = _WORD.findall(folded)
+    head = _WORD.findall(_CLAUSE_END.split(folded, maxsplit=1)[0])
+    said = {_meaning(word) for word in words} - {None}
+    if len(said) != 1 or _HEDGES & set(words) or "|" in folded or not any(_meaning(word) for word in head):
+        return None
+    (reading,) = said
+    if _NEGATIONS & set(head):
+        return "failure" if reading == "success" else None
+    return reading
+
+
+def _meaning(word: str) -> Reading | None:
+    if word in _SUCCESS:
+        return "success"
+    if word in _FAILURE:
+        return "failure"
+    return "undecided" if word in _UNDECIDED else None
+
+
+def is_placeholder(text: str) -> bool:
+    """Say whether a text is the blank of a format example (`...`, `<title>`, `string`) and no answer."""
+    return _PLACEHOLDER.fullmatch(text.strip()) is not None
