@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from langgraph.errors import GraphBubbleUp
@@ -63,9 +64,8 @@ class Speaker:
     @property
     def model_name(self) -> str:
         """What the model calls itself."""
-        return str(
-            getattr(self.model, "model_name", None) or getattr(self.model, "model", None) or self.model._llm_type
-        )
+        named = getattr(self.model, "model_name", None) or getattr(self.model, "model", None)
+        return str(named or type(self.model).__name__)
 
     @property
     def dialect(self) -> str:
@@ -98,8 +98,8 @@ class Speaker:
         while True:
             name, dialect = self._dialects[0]
             try:
-                call = self._prepared(dialect, request)
-                return _raw(_within(self.time_limit, self.purpose, lambda: call.invoke(request.messages, config)))
+                ask = partial(self._prepared(dialect, request).invoke, request.messages, config)
+                return _raw(_within(self.time_limit, self.purpose, ask))
             except Exception as error:  # noqa: BLE001 - sorted out below
                 self._fall_back(name, error)
 
@@ -194,7 +194,9 @@ def _plain(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
 def _caps(model: BaseChatModel, request: Request) -> dict[str, Any]:
     """Name the token cap as this model's class does; servers other than OpenAI's may know only `max_tokens`."""
     fields = type(model).model_fields
-    caps = {name: request.max_tokens for name in ("max_tokens", "num_predict", "max_output_tokens") if name in fields}
+    caps: dict[str, Any] = {
+        name: request.max_tokens for name in ("max_tokens", "num_predict", "max_output_tokens") if name in fields
+    }
     if _speaks_openai(model) and getattr(model, "openai_api_base", None):
         extra = getattr(model, "extra_body", None) or {}
         caps = {**caps, "extra_body": {**extra, "max_tokens": request.max_tokens}}

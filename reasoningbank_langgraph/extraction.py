@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -61,9 +62,9 @@ class Distilled(NamedTuple):
     reason: str | None = None
     """Why there are none: `indeterminate, unparsed, refused, truncated, empty, error`; None where it went well."""
     truncated: bool = False
-    dropped: dict[str, int] = {}
+    dropped: Mapping[str, int] = MappingProxyType({})
     """Lessons left out, counted by why: `over_cap, copied, invalid`."""
-    redacted: dict[str, int] = {}
+    redacted: Mapping[str, int] = MappingProxyType({})
     """Secrets taken out of the lessons, counted by kind."""
     raw: str | None = None
     """The reply, or the error, where no lesson came out of it."""
@@ -87,7 +88,7 @@ class LessonExtractor(Runnable[Judged, Distilled]):
         self.speaker = Speaker(model, "extract", time_limit=time_limit)
         self.max_tokens, self.max_chars = max_tokens, max_chars
 
-    def invoke(self, input: Judged, config: RunnableConfig | None = None, **kwargs: Any) -> Distilled:  # noqa: A002, ARG002
+    def invoke(self, input: Judged, config: RunnableConfig | None = None, **kwargs: Any) -> Distilled:
         """Distil lessons; never raises for what a model does or fails to do."""
         if input.verdict.status == "indeterminate":
             return Distilled([], "indeterminate")
@@ -96,7 +97,7 @@ class LessonExtractor(Runnable[Judged, Distilled]):
         except ModelError as error:
             return Distilled([], "error", raw=str(error))
 
-    async def ainvoke(self, input: Judged, config: RunnableConfig | None = None, **kwargs: Any) -> Distilled:  # noqa: A002, ARG002
+    async def ainvoke(self, input: Judged, config: RunnableConfig | None = None, **kwargs: Any) -> Distilled:
         """Async form of `invoke`."""
         if input.verdict.status == "indeterminate":
             return Distilled([], "indeterminate")

@@ -23,7 +23,7 @@ _ROLES = {
 
 
 def well_formed(text: str) -> str:
-    """Return the text without lone surrogates, which no UTF-8 file or server takes: pairs join, others become U+FFFD."""
+    """Return the text without lone surrogates, which UTF-8 cannot hold: pairs join, others become U+FFFD."""
     if not _SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

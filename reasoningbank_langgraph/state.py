@@ -51,8 +51,8 @@ class ReasoningBankState(TypedDict, total=False):
 class LoopState(ReasoningBankState, total=False):
     """State of the whole loop: here `retrieve` is first, so a task's id and reference end with its own run."""
 
-    task_id: Annotated[str | None, EphemeralValue]  # type: ignore[misc]  # the same key, forgotten after one step
-    reference: Annotated[str | None, EphemeralValue]  # type: ignore[misc]
+    task_id: Annotated[str | None, EphemeralValue]  # the same key, forgotten after one step
+    reference: Annotated[str | None, EphemeralValue]
 
 
 class Names(NamedTuple):

@@ -15,7 +15,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 Reply = str | AIMessage | Exception
 Script = Sequence[Reply] | Callable[[list[BaseMessage]], Reply]
@@ -35,12 +35,12 @@ class ScriptedChatModel(BaseChatModel):
 
     script: Any
     delay: float = 0.0
-    calls: list[list[BaseMessage]] = []
+    calls: list[list[BaseMessage]] = Field(default_factory=list)
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
     _replies: Iterator[Reply] = PrivateAttr()
 
     def __init__(self, script: Script, **settings: Any) -> None:
-        super().__init__(script=script, calls=[], **settings)
+        super().__init__(script=script, **settings)
         self._replies = iter(()) if callable(script) else iter(script)
 
     @property

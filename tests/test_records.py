@@ -98,7 +98,9 @@ def test_lone_surrogates_are_replaced_and_pairs_joined():
     one = item(title="lone \ud800 here", task="pair \ud83d\ude00")
     assert one.title == "lone \ufffd here"
     assert one.task == "pair \U0001f600"
-    attempt = Attempt(task="\udfff", messages=[AIMessage("\ud800"), {"role": "ai", "content": [{"type": "text", "text": "\ud800"}]}])
+    attempt = Attempt(
+        task="\udfff", messages=[AIMessage("\ud800"), {"role": "ai", "content": [{"type": "text", "text": "\ud800"}]}]
+    )
     assert [message.text for message in attempt.messages] == ["\ufffd", "\ufffd"]
     assert Attempt.model_validate_json(attempt.model_dump_json()) == attempt
 
@@ -171,7 +173,11 @@ def test_content_blocks_become_text_and_other_blocks_are_named():
 
 def test_tool_calls_of_both_spellings_are_kept():
     langchain = AIMessage("", tool_calls=[{"name": "add", "args": {"a": 1}, "id": "7"}])
-    openai = {"role": "assistant", "content": None, "tool_calls": [{"id": "7", "function": {"name": "add", "arguments": '{"a":1}'}}]}
+    openai = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "7", "function": {"name": "add", "arguments": '{"a":1}'}}],
+    }
     first, second = Attempt(task="t", messages=[langchain, openai]).messages
     assert first.tool_calls[0] == {"id": "7", "name": "add", "args": {"a": 1}}
     assert second.tool_calls[0]["name"] == "add"

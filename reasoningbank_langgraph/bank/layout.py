@@ -79,29 +79,27 @@ def usable(task: str, task_id: str) -> dict[str, Any]:
 
 
 def on_branch(row: SearchItem, thread_id: str | None, written: frozenset[str]) -> bool:
+    """Say whether a branch of a thread may see a row: another thread wrote it, or this branch did."""
     return thread_id is None or row.value["thread_id"] != thread_id or row.key in written
 
 
 def rank(hit: SearchItem) -> tuple[float, str]:
+    """Sort key: similarity, then key."""
     return (-(hit.score or 0.0), hit.key)
 
 
 def retrieved(row: SearchItem, best: SearchItem, own: float | None) -> RetrievedMemory:
+    """Return a row as a retrieved memory, with the score of its experience and why it was chosen."""
     if best.score is None:
         why = "the store has no index: newest first"
     elif own is not None and own >= best.score:
         why = f"similarity {best.score:.2f} of its task or lesson to this task"
     else:
         why = f"learned in the same attempt as an item of similarity {best.score:.2f}"
-    return RetrievedMemory(item=to_item(row), score=None if best.score is None else best.score, why=why)
+    return RetrievedMemory(item=to_item(row), score=best.score, why=why)
 
 
 def changes(items: Sequence[MemoryItem], there: dict[str, MemoryItem]) -> list[MemoryItem]:
-    def same(one: MemoryItem, other: MemoryItem | None) -> bool:
-        return other is not None and (one.title, one.description, one.content) == (
-            other.title,
-            other.description,
-            other.content,
-        )
-
-    return [item for item in items if not same(item, there.get(item.id))]
+    """Return the items that the store lacks or holds with another text; the others keep their counts and times."""
+    texts = {item_id: (item.title, item.description, item.content) for item_id, item in there.items()}
+    return [item for item in items if texts.get(item.id) != (item.title, item.description, item.content)]

@@ -23,7 +23,7 @@ class Judge(Runnable[Attempt, Verdict]):
         return self.invoke(attempt)
 
     @abstractmethod
-    def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:  # noqa: A002
+    def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt. Never turns an outage into a verdict: that is `indeterminate`."""
 
 

@@ -36,7 +36,7 @@ class EnsembleJudge(Judge):
             raise ValueError(f"rule must be 'first', 'majority' or 'unanimous', got {rule!r}")
         self.judges, self.rule = [as_judge(judge) for judge in judges], rule
 
-    def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:  # noqa: A002, ARG002
+    def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
         verdicts: list[Verdict] = []
         for judge in self.judges:
@@ -48,7 +48,7 @@ class EnsembleJudge(Judge):
                 break
         return self._settle(verdicts)
 
-    async def ainvoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:  # noqa: A002, ARG002
+    async def ainvoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt; judges that are all asked are asked at the same time."""
         if self.rule != "first":
             return self._settle(await asyncio.gather(*(_ask(judge, input, config) for judge in self.judges)))

@@ -48,14 +48,14 @@ class LLMJudge(Judge):
         self.speaker = Speaker(model, "judge", time_limit=time_limit)
         self.max_tokens, self.max_chars = max_tokens, max_chars
 
-    def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:  # noqa: A002, ARG002
+    def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
         try:
             return self.speaker.run(self._dialogue(input), config)
         except ModelError as error:
             return outage("llm", error)
 
-    async def ainvoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:  # noqa: A002, ARG002
+    async def ainvoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
         try:
             return await self.speaker.arun(self._dialogue(input), config)

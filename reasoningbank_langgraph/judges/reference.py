@@ -26,7 +26,7 @@ class ReferenceJudge(Judge):
     def __init__(self, check: Callable[[str, str], bool] | None = None) -> None:
         self.check = check
 
-    def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:  # noqa: A002, ARG002
+    def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
         if input.reference is None:
             return _undecided("the task has no reference answer")

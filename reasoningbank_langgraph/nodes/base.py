@@ -70,15 +70,16 @@ class MemoryNode(Runnable[Any, Update]):
         if all(isinstance(selector, str) for selector in names):
             self._bring_channels(names)
 
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Update:  # noqa: A002, ARG002
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the node inside a graph."""
         return self._step(input, self._context(config))
 
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Update:  # noqa: A002, ARG002
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the node inside a graph, without blocking the loop."""
         return await self._astep(input, self._context(config))
 
     def __call__(self, state: Any) -> Update:
+        """Run the node inside a graph."""
         return self.invoke(state)
 
     def _context(self, config: RunnableConfig | None) -> Context:

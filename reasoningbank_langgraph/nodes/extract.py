@@ -105,6 +105,9 @@ def mint(judged: Judged, distilled: Distilled, model: str, context: Context) -> 
 def _told(judged: Judged, distilled: Distilled, model: str, context: Context, started: float) -> Update:
     items = mint(judged, distilled, model, context)
     ids = [item.id for item in items]
-    context.emit("extracted", started, count=len(ids), ids=ids, reason=distilled.reason, dropped=distilled.dropped)
-    report = {name: value for name, value in distilled._asdict().items() if name != "items"}
+    context.emit(
+        "extracted", started, count=len(ids), ids=ids, reason=distilled.reason, dropped=dict(distilled.dropped)
+    )
+    report = {**distilled._asdict(), "dropped": dict(distilled.dropped), "redacted": dict(distilled.redacted)}
+    del report["items"]
     return {"lessons": [item.to_json() for item in items], "extraction": report}

@@ -1,0 +1,48 @@
+"""Fakes shared by the tests of the loop: a solver, a scripted model and stores that need no network."""
+
+import itertools
+import json
+from contextlib import contextmanager
+
+from langgraph.store.memory import InMemoryStore
+
+from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
+
+
+def verdict(status="success", rationale="checked"):
+    return json.dumps({"rationale": rationale, "status": status, "confidence": 0.9})
+
+
+def lessons(*titles, way=0):
+    items = [{"title": name, "description": f"When {name}", "content": f"Way {way} to {name}"} for name in titles]
+    return json.dumps({"items": items})
+
+
+def learner(status="success", titles=("check the units", "draw a picture"), *, repeats=False):
+    """A model that judges every attempt as `status` and distils lessons with these titles from each."""
+    ways = itertools.repeat(0) if repeats else itertools.count()
+
+    def reply(messages):
+        judging = "You check whether" in messages[0].text
+        return verdict(status) if judging else lessons(*titles, way=next(ways))
+
+    return ScriptedChatModel(reply)
+
+
+def solver(state):
+    return {"answer": f"\\boxed{{{len(state['task'])}}}"}
+
+
+def indexed_memory():
+    return InMemoryStore(index={"dims": 64, "embed": HashEmbeddings(), "fields": ["$"]})
+
+
+@contextmanager
+def open_store(kind, path):
+    if kind == "memory":
+        yield indexed_memory()
+    else:
+        from reasoningbank_langgraph import ChromaStore
+
+        with ChromaStore.from_path(path, embeddings=HashEmbeddings()) as store:
+            yield store
