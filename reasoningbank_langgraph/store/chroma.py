@@ -1,0 +1,319 @@
+"""ChromaStore: LangGraph's long-term memory on Chroma."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+from weakref import finalize
+
+from langchain_core.embeddings import Embeddings
+from langgraph.store.base import BaseStore, Op, Result, SearchOp, TTLConfig
+
+from reasoningbank_langgraph.embeddings import default_embeddings
+from reasoningbank_langgraph.errors import EmbeddingMismatchError, StoreClosedError
+from reasoningbank_langgraph.store.connect import (
+    COLLECTION,
+    check_client,
+    check_embedder,
+    clear_leftovers,
+    embedded_client,
+    is_shared,
+    open_or_create,
+    server_client,
+)
+from reasoningbank_langgraph.store.indexing import Embedded, Indexing
+from reasoningbank_langgraph.store.layout import Entry
+from reasoningbank_langgraph.store.lock import BankLock, prepare_folder
+from reasoningbank_langgraph.store.plan import Plan, make_plan
+from reasoningbank_langgraph.store.reading import Hit, Reader, as_item, as_search_item
+from reasoningbank_langgraph.store.repair import StoreReport, inspect, rebuild
+from reasoningbank_langgraph.store.rows import Rows
+from reasoningbank_langgraph.store.shelf import shelf_for
+from reasoningbank_langgraph.store.ttl import DEFAULT_MINUTES, Sweeper, sweep
+from reasoningbank_langgraph.store.writing import Writer
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+    IndexSetting = Mapping[str, Any] | None
+
+NOT_GIVEN: Final[Any] = object()
+GIBIBYTE = 1 << 30
+
+
+class ChromaStore(BaseStore):
+    """A LangGraph store on Chroma: durable, searchable by meaning, usable from threads and from any event loop.
+
+    Make one with `from_path` (a folder, one writer), `from_server` (a Chroma server, many writers) or `from_client`.
+    All three take:
+
+        index: LangGraph's `IndexConfig`: `embed` (an `Embeddings`, a function, an async function or
+            "provider:model"), `dims` (found out if left out), `fields` (paths into the value, default the whole
+            value). None: no vectors, queries are ignored.
+        embeddings: short for `index={"embed": embeddings}`. With neither, the packaged offline embedder.
+        ttl: LangGraph's `TTLConfig`, times in minutes.
+        collection: name of the Chroma collection.
+        cache_bytes: memory for the items and vectors of an embedded bank. A namespace is read into it on its first
+            search (about a second for 10,000 items) and searched exactly. What does not fit, and everything on a
+            server, is searched with Chroma's approximate index.
+        reindex: if the bank was made with another embedder, move it to this one instead of raising.
+
+    A batch is written whole or not at all, also when the process is killed, up to 5000 items and vectors; larger
+    ones go in parts. A cancelled `abatch` may still be carried out. Scores are cosine similarities, 0 to 1.
+
+    Every method raises `StoreClosedError` after `close()`; writes raise `InvalidValueError`,
+    `InvalidNamespaceError` or `EmbeddingError` before anything is written.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        client: ClientAPI,
+        *,
+        index: IndexSetting = NOT_GIVEN,
+        embeddings: Embeddings | None = None,
+        ttl: TTLConfig | None = None,
+        collection: str = COLLECTION,
+        cache_bytes: int = GIBIBYTE,
+        reindex: bool = False,
+        release: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.ttl_config = ttl
+        self._client = client
+        self._name = collection
+        self._indexing = _indexing(index, embeddings).measured()
+        opened = open_or_create(client, collection, self._indexing)
+        shared = is_shared(client)
+        self._shelf = shelf_for(client, Rows(client, opened), shared=shared, limit=cache_bytes)
+        self._reader = Reader(self._shelf, omit_expired=bool((ttl or {}).get("omit_expired")))
+        self._writer = Writer(self._shelf, self._reader)
+        self._sweeper = Sweeper(self.sweep_ttl)
+        self._closed = False
+        self._release = finalize(self, release)
+        self._fit(reindex=reindex)
+        if not shared:
+            clear_leftovers(client, self._shelf.rows, collection)
+
+    @classmethod
+    def from_path(cls, path: str | os.PathLike[str], **settings: Any) -> Self:
+        """Open the bank in a folder, or make it (mode 0700).
+
+        Only one store at a time may have the folder open, in this process or any other. Do not open a folder
+        that someone else made: Chroma's files are trusted input.
+
+        Args:
+            path: the folder; `~` is the home folder.
+            settings: as described for the class.
+
+        Raises:
+            StorePathError: the path cannot hold a bank; nothing was changed.
+            StoreLockedError: another store has it open; raised at once.
+            EmbeddingMismatchError: the bank was made with another embedder.
+            StoreCorruptedError: the folder holds something that is no bank.
+        """
+        folder = prepare_folder(path)
+        lock = BankLock(folder)
+        try:
+            client = embedded_client(folder)
+        except BaseException:
+            lock.release()
+            raise
+        return cls._owning(client, lock.release, settings)
+
+    @classmethod
+    def from_server(
+        cls,
+        host: str = "127.0.0.1",
+        port: int = 8000,
+        *,
+        ssl: bool = False,
+        headers: Mapping[str, str] | None = None,
+        tenant: str = "default_tenant",
+        database: str = "default_database",
+        **settings: Any,
+    ) -> Self:
+        """Use the bank on a Chroma server (`chroma run`), which several processes may write to.
+
+        Args:
+            host: name or address of the server.
+            port: its port.
+            ssl: speak HTTPS.
+            headers: sent with every request, for example a token.
+            tenant: Chroma's tenant.
+            database: Chroma's database.
+            settings: as described for the class.
+
+        Raises:
+            StoreUnavailableError: the server does not answer.
+            EmbeddingMismatchError: the bank was made with another embedder.
+        """
+        client = server_client(host, port, ssl=ssl, headers=headers, tenant=tenant, database=database)
+        return cls._owning(client, lambda: None, settings)
+
+    @classmethod
+    def from_client(cls, client: ClientAPI, **settings: Any) -> Self:
+        """Use a client you made; `close()` leaves it open.
+
+        A client on a folder is taken to be the only one that writes there; stores of this process share what they
+        know, other processes are not noticed.
+
+        Args:
+            client: a synchronous chromadb client.
+            settings: as described for the class.
+
+        Raises:
+            TypeError: something else than such a client.
+            EmbeddingMismatchError: the bank was made with another embedder.
+        """
+        check_client(client)
+        return cls(client, **settings)
+
+    @classmethod
+    def _owning(cls, client: Any, unlock: Callable[[], None], settings: dict[str, Any]) -> Self:
+        def release() -> None:
+            client.close()
+            unlock()
+
+        try:
+            return cls(client, release=release, **settings)
+        except BaseException:
+            release()
+            raise
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carry out operations: reads first, on the state before the batch, then writes; results in their order."""
+        self._require_open()
+        plan = make_plan(ops, self._indexing)
+        return self._carry_out(plan, self._indexing.embed(plan.documents, plan.queries))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do what `batch` does without blocking the event loop."""
+        self._require_open()
+        plan = make_plan(ops, self._indexing)
+        embedded = await self._indexing.aembed(plan.documents, plan.queries)
+        return await asyncio.to_thread(self._carry_out, plan, embedded)
+
+    def sweep_ttl(self) -> int:
+        """Delete the items whose time is over; returns how many."""
+        self._require_open()
+        return sweep(self._shelf, self._writer)
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
+        """Delete expired items regularly, by default at the `sweep_interval_minutes` of `ttl` or every 5 minutes.
+
+        Returns:
+            A future that ends when the sweeper does; cancelling it stops the sweeper. Done already without `ttl`.
+        """
+        self._require_open()
+        if self.ttl_config is None:
+            done: Future[None] = Future()
+            done.set_result(None)
+            return done
+        minutes = sweep_interval_minutes or self.ttl_config.get("sweep_interval_minutes") or DEFAULT_MINUTES
+        return self._sweeper.start(minutes)
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
+        """Stop the sweeper; returns False if it did not end within `timeout` seconds."""
+        return self._sweeper.stop(timeout)
+
+    def verify(self) -> StoreReport:
+        """Check the whole bank against itself and against Chroma's index."""
+        self._require_open()
+        with self._shelf.writing:
+            return inspect(self._shelf)
+
+    def rebuild_index(self) -> None:
+        """Make all vectors and the index anew from the documents, for example after the index files were lost.
+
+        A crash on the way leaves the old bank or the new one, whole. No other process may write meanwhile.
+        """
+        self._require_open()
+        rebuild(self._client, self._shelf, self._name, self._indexing)
+
+    def reindex(self, embeddings: Embeddings) -> None:
+        """Move the bank to another embedder, with the same fields; as safe as `rebuild_index`."""
+        self._require_open()
+        moved = Indexing(embeddings, 0, self._indexing.fields).measured()
+        rebuild(self._client, self._shelf, self._name, moved)
+        self._indexing = moved
+
+    def close(self) -> None:
+        """Let go of the folder or connection. What was written is on disk already; a second call does nothing."""
+        if self._closed:
+            return
+        self._sweeper.stop(None)
+        with self._shelf.writing:
+            self._closed = True
+            self._release()
+
+    def __enter__(self) -> Self:
+        self._require_open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.close)
+
+    def _carry_out(self, plan: Plan, embedded: Embedded) -> list[Result]:
+        try:
+            found = self._reader.get(plan.gets)
+            hits = {place: self._hits(op, embedded) for place, op in plan.searches.items()}
+            lists = {place: self._reader.namespaces(op) for place, op in plan.listings.items()}
+            self._writer.refresh(_to_refresh(plan, found, hits))
+            self._writer.commit(list(plan.changes.values()), embedded.documents)
+        except Exception:
+            self._require_open()  # closed by another thread meanwhile: say that, not what Chroma made of it
+            raise
+        results: list[Result] = [None] * plan.size
+        for place, entry in found.items():
+            results[place] = as_item(entry) if entry else None
+        for place, some in hits.items():
+            results[place] = [as_search_item(hit) for hit in some]
+        for place, namespaces in lists.items():
+            results[place] = namespaces
+        return results
+
+    def _hits(self, op: SearchOp, embedded: Embedded) -> list[Hit]:
+        return self._reader.search(op, embedded.queries.get(op.query or ""))
+
+    def _fit(self, *, reindex: bool) -> None:
+        collection = self._shelf.rows.collection
+        try:
+            check_embedder(collection, self._indexing)
+        except EmbeddingMismatchError:
+            if not reindex:
+                raise
+            rebuild(self._client, self._shelf, self._name, self._indexing)
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise StoreClosedError("this store is closed: open the bank again with from_path or from_server")
+
+
+def _indexing(index: IndexSetting, embeddings: Embeddings | None) -> Indexing:
+    if index is not NOT_GIVEN and embeddings is not None:
+        raise ValueError("pass index or embeddings, not both: embeddings=x is short for index={'embed': x}")
+    if index is None:
+        return Indexing(None)
+    return Indexing.from_config({"embed": embeddings} if index is NOT_GIVEN else index, default_embeddings)
+
+
+def _to_refresh(plan: Plan, found: Mapping[int, Entry | None], hits: Mapping[int, list[Hit]]) -> list[Entry]:
+    """Return the items read by ops that ask for it, except those the same batch writes anyway."""
+    read = [entry for place, entry in found.items() if entry and plan.gets[place].refresh_ttl]
+    read += [entry for place, some in hits.items() if plan.searches[place].refresh_ttl for _, entry in some]
+    return [entry for entry in read if entry.id not in plan.changes]

@@ -1,0 +1,161 @@
+"""How values become vectors: which texts of a value are embedded, and the embedder's answers checked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+from langgraph.store.base import ensure_embeddings, get_text_at_path, tokenize_path
+from langgraph.store.base.embed import EmbeddingsLambda
+from numpy.typing import NDArray
+
+from reasoningbank_langgraph.embeddings import PackagedMiniLM, embedder_name
+from reasoningbank_langgraph.errors import EmbeddingError
+from reasoningbank_langgraph.store.layout import Paths, Vector
+
+WHOLE = "$"
+NO_EMBEDDER = "no embedder"
+
+
+class Embedded(NamedTuple):
+    """Unit vectors by text."""
+
+    documents: Mapping[str, Vector]
+    queries: Mapping[str, Vector]
+
+
+@dataclass(frozen=True)
+class Indexing:
+    """What a store embeds, and with what.
+
+    Args:
+        embeddings: None for a store without vectors.
+        dims: length of the vectors; 0 while unknown.
+        fields: paths that are embedded where `put` names none.
+    """
+
+    embeddings: Embeddings | None
+    dims: int = 0
+    fields: tuple[str, ...] = (WHOLE,)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], default: Callable[[], Embeddings]) -> Indexing:
+        """Read LangGraph's `IndexConfig` (`embed, dims, fields`); `default` makes the embedder it leaves out."""
+        embed = config.get("embed")
+        embeddings = default() if embed is None else ensure_embeddings(embed)
+        return cls(embeddings, int(config.get("dims") or 0), tuple(config.get("fields") or (WHOLE,)))
+
+    @property
+    def name(self) -> str:
+        """Name of the embedder, as the bank records it."""
+        return NO_EMBEDDER if self.embeddings is None else embedder_name(self.embeddings)
+
+    def measured(self) -> Indexing:
+        """Return this with `dims` known, by embedding a word if it has to be found out.
+
+        Raises:
+            EmbeddingError: the embedder returns no vector.
+        """
+        if self.embeddings is None or self.dims:
+            return self
+        if isinstance(self.embeddings, PackagedMiniLM):
+            return Indexing(self.embeddings, self.embeddings.dims, self.fields)
+        probe = self._run(self._documents(["dimensions"]), self._adocuments(["dimensions"]))
+        dims = len(probe[0]) if len(probe) else 0
+        if not dims:
+            raise EmbeddingError(f"{self.name} returned no vector for a text")
+        return Indexing(self.embeddings, dims, self.fields)
+
+    def texts(self, value: Mapping[str, Any], paths: Paths) -> list[str]:
+        """Return the texts of a value that get a vector each; no text twice, no blank one."""
+        if self.embeddings is None:
+            return []
+        found: list[str] = []
+        for path in self.fields if paths is None else paths:
+            tokens = path if path == WHOLE else tokenize_path(path)
+            found += [_speakable(text) for text in get_text_at_path(dict(value), tokens)]
+        return [text for text in dict.fromkeys(found) if text.strip()]
+
+    def embed(self, documents: Sequence[str], queries: Sequence[str]) -> Embedded:
+        """Embed distinct texts: all documents in one call, each query once. Makes no call for nothing.
+
+        Raises:
+            EmbeddingError: the answer has another count or length than asked for, or is not finite.
+        """
+        if self.embeddings is None:
+            return Embedded({}, {})
+        asked = [_speakable(query) for query in queries]
+        found = self._run(self._documents(documents), self._adocuments(documents)) if documents else []
+        answers = [self._run(self._query(query), self._aquery(query)) for query in asked]
+        return self._checked(documents, found, queries, answers)
+
+    async def aembed(self, documents: Sequence[str], queries: Sequence[str]) -> Embedded:
+        """Do what `embed` does, with the embedder's own asynchronous methods."""
+        if self.embeddings is None:
+            return Embedded({}, {})
+        found = await self._adocuments(documents)() if documents else []
+        answers = await asyncio.gather(*(self._aquery(_speakable(query))() for query in queries))
+        return self._checked(documents, found, queries, answers)
+
+    def _checked(self, documents: Sequence[str], found: Any, queries: Sequence[str], answers: Any) -> Embedded:
+        rows = self._unit(found, len(documents))
+        asked = self._unit(answers, len(queries))
+        return Embedded(
+            dict(zip(documents, rows, strict=True)),
+            dict(zip(queries, asked, strict=True)),
+        )
+
+    def _unit(self, raw: Any, count: int) -> NDArray[np.float32]:
+        if count == 0:
+            return np.empty((0, self.dims), np.float32)
+        try:
+            vectors = np.asarray(raw, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise EmbeddingError(f"{self.name} returned something that is no list of vectors: {error}") from error
+        if vectors.shape != (count, self.dims):
+            raise EmbeddingError(f"{self.name} returned the shape {vectors.shape}, expected {(count, self.dims)}")
+        if not np.isfinite(vectors).all():
+            raise EmbeddingError(f"{self.name} returned NaN or infinity")
+        largest = np.abs(vectors).max(axis=1, keepdims=True)
+        vectors = vectors / np.where(largest > 0, largest, 1.0)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return (vectors / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+
+    def _documents(self, texts: Sequence[str]) -> Callable[[], Any]:
+        return lambda: self._embedder.embed_documents(list(texts))
+
+    def _query(self, text: str) -> Callable[[], Any]:
+        return lambda: self._embedder.embed_query(text)
+
+    def _adocuments(self, texts: Sequence[str]) -> Callable[[], Awaitable[Any]]:
+        return lambda: self._embedder.aembed_documents(list(texts))
+
+    def _aquery(self, text: str) -> Callable[[], Awaitable[Any]]:
+        return lambda: self._embedder.aembed_query(text)
+
+    @property
+    def _embedder(self) -> Embeddings:
+        if self.embeddings is None:
+            raise EmbeddingError("this store has no embedder")
+        return self.embeddings
+
+    def _run(self, call: Callable[[], Any], acall: Callable[[], Awaitable[Any]]) -> Any:
+        """Call the embedder; an async-only function gets a loop of its own in a thread, as one may run in this one."""
+        if not (isinstance(self.embeddings, EmbeddingsLambda) and not hasattr(self.embeddings, "func")):
+            return call()
+
+        async def answer() -> Any:
+            return await acall()
+
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(lambda: asyncio.run(answer())).result()
+
+
+def _speakable(text: str) -> str:
+    """Replace lone surrogates, which tokenizers cannot take; all other text stays as it is."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,90 @@
+"""The folder of an embedded bank and the lock that keeps it to one writer.
+
+Two Chroma clients that write to one folder lose vectors without an error, so the lock is taken before Chroma starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+
+from reasoningbank_langgraph.errors import StoreLockedError, StorePathError
+
+LOCK_FILE = "writer.lock"
+DATABASE_FILE = "chroma.sqlite3"
+
+
+def prepare_folder(path: str | os.PathLike[str]) -> Path:
+    """Return the bank's folder, made with mode 0700 if it does not exist; `~` is the home folder.
+
+    Raises:
+        StorePathError: empty, a NUL in it, a file, or not writable. Nothing was changed.
+    """
+    text = os.fspath(path)
+    if not isinstance(text, str) or not text.strip():
+        raise StorePathError(path, "it is empty; name a folder")
+    try:
+        folder = Path(text).expanduser().resolve()
+        if folder.exists():
+            _check_writable(path, folder)
+        else:
+            folder.mkdir(mode=0o700, parents=True)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise StorePathError(path, str(error)) from error
+    return folder
+
+
+def _check_writable(path: object, folder: Path) -> None:
+    if not folder.is_dir():
+        raise StorePathError(path, "it is a file, not a folder")
+    for place in (folder, folder / DATABASE_FILE, folder / LOCK_FILE):
+        if place.exists() and not os.access(place, os.W_OK):
+            raise StorePathError(path, f"{place.name} is read-only for this user")
+
+
+class BankLock:
+    """An advisory lock on a bank's folder, held until `release()` or the end of the process, however it ends.
+
+    Raises:
+        StoreLockedError: another store holds it, in this process or another; at once, without waiting.
+        StorePathError: the lock file cannot be opened.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        import fcntl
+
+        self._descriptor: int | None = None
+        try:
+            descriptor = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StorePathError(folder, f"its lock file cannot be opened: {error}") from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            owner = _owner(descriptor)
+            os.close(descriptor)
+            raise StoreLockedError(folder, owner) from error
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        self._descriptor = descriptor
+
+    def release(self) -> None:
+        """Let others write. Does nothing the second time."""
+        import fcntl
+
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is None:
+            return
+        with contextlib.suppress(OSError):
+            # A forked child shares the lock: unlocking, unlike closing, frees it for both.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            os.close(descriptor)
+
+
+def _owner(descriptor: int) -> str:
+    text = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+    if not text.isdigit() or not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return "another process"
+    return f"process {text}" + (" (this one)" if int(text) == os.getpid() else "")

@@ -1,0 +1,87 @@
+"""Namespaces: segment by segment, never as joined text, so one tenant's name is never the beginning of another's."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from langgraph.store.base import InvalidNamespaceError, ListNamespacesOp, MatchCondition
+
+from reasoningbank_langgraph.errors import InvalidOperationError
+
+Namespace = tuple[str, ...]
+
+
+def as_namespace(labels: object) -> Namespace:
+    """Return the labels as a tuple.
+
+    Raises:
+        InvalidNamespaceError: the labels are one string (whose letters would become labels) or no sequence.
+    """
+    if isinstance(labels, str) or not isinstance(labels, tuple | list):
+        raise InvalidNamespaceError(f"a namespace is a tuple of labels, got {labels!r}")
+    return tuple(labels)
+
+
+def listed(namespaces: Iterable[Namespace], op: ListNamespacesOp) -> list[Namespace]:
+    """Return the namespaces an op asks for: matched, cut to its depth, sorted, without repeats, then its page."""
+    conditions = op.match_conditions or ()
+    kept = (namespace for namespace in namespaces if all(_matches(one, namespace) for one in conditions))
+    shown = sorted({namespace[: op.max_depth] for namespace in kept})
+    return shown[op.offset : op.offset + op.limit]
+
+
+def check_condition(condition: MatchCondition) -> None:
+    """Refuse a match condition other than prefix and suffix.
+
+    Raises:
+        InvalidOperationError: the match type does not exist.
+    """
+    if condition.match_type not in ("prefix", "suffix"):
+        raise InvalidOperationError(f"match_type is 'prefix' or 'suffix', got {condition.match_type!r}")
+
+
+def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
+    path = tuple(condition.path)
+    if len(path) > len(namespace):
+        return False
+    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
+    return all(wanted in ("*", found) for wanted, found in zip(path, part, strict=True))
+
+
+class Tally:
+    """How many items each namespace has, so that listing namespaces reads no rows.
+
+    Items that may expire are kept by id with their time; all others are only counted.
+    """
+
+    def __init__(self) -> None:
+        self._lasting: Counter[Namespace] = Counter()
+        self._expiring: defaultdict[Namespace, dict[str, int]] = defaultdict(dict)
+
+    def add(self, namespace: Namespace, item: str, expires: int) -> None:
+        """Count an item; `expires` in microseconds since 1970, 0 for never."""
+        if expires:
+            self._expiring[namespace][item] = expires
+        else:
+            self._lasting[namespace] += 1
+
+    def remove(self, namespace: Namespace, item: str, expires: int) -> None:
+        """Take back what `add` with the same arguments counted."""
+        if expires:
+            self._expiring[namespace].pop(item, None)
+            if not self._expiring[namespace]:
+                del self._expiring[namespace]
+        else:
+            self._lasting[namespace] -= 1
+            if self._lasting[namespace] <= 0:
+                del self._lasting[namespace]
+
+    def namespaces(self, alive_at: int | None) -> list[Namespace]:
+        """Return the namespaces with at least one item, or one not expired at `alive_at`."""
+        expiring = [
+            namespace
+            for namespace, items in self._expiring.items()
+            if alive_at is None or any(expires > alive_at for expires in items.values())
+        ]
+        return list({*self._lasting, *expiring})

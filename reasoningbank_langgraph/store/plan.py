@@ -1,0 +1,158 @@
+"""A batch, checked and sorted by kind, before anything is read, embedded or written."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from langgraph.store.base import (
+    GetOp,
+    InvalidNamespaceError,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    SearchOp,
+    validate_op_namespace,
+)
+
+from reasoningbank_langgraph.errors import InvalidOperationError
+from reasoningbank_langgraph.store.filters import check_filter
+from reasoningbank_langgraph.store.indexing import Indexing
+from reasoningbank_langgraph.store.layout import Paths, item_id
+from reasoningbank_langgraph.store.namespaces import Namespace, as_namespace, check_condition
+from reasoningbank_langgraph.store.values import encode_value
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One item to write, or to delete where `document` is None."""
+
+    id: str
+    namespace: Namespace
+    key: str
+    document: str | None = None
+    texts: tuple[str, ...] = ()
+    """Texts that get a vector each."""
+    paths: Paths = None
+    ttl: float = 0.0
+
+
+@dataclass
+class Plan:
+    """The ops of a batch by kind, with their places; of several puts to one item only the last is left."""
+
+    size: int = 0
+    gets: dict[int, GetOp] = field(default_factory=dict)
+    searches: dict[int, SearchOp] = field(default_factory=dict)
+    listings: dict[int, ListNamespacesOp] = field(default_factory=dict)
+    changes: dict[str, Change] = field(default_factory=dict)
+
+    @property
+    def documents(self) -> list[str]:
+        """The distinct texts to embed for writing."""
+        return list(dict.fromkeys(text for change in self.changes.values() for text in change.texts))
+
+    @property
+    def queries(self) -> list[str]:
+        """The distinct queries to embed."""
+        return list(dict.fromkeys(op.query for op in self.searches.values() if op.query))
+
+
+def make_plan(ops: Iterable[Op], indexing: Indexing) -> Plan:
+    """Check every op of a batch and sort them.
+
+    Raises:
+        InvalidNamespaceError: a label stores refuse, or a put without a namespace.
+        InvalidOperationError: no op, or numbers that make no sense.
+        InvalidFilterError: a filter that cannot be applied.
+        InvalidValueError: a value JSON cannot hold.
+    """
+    plan = Plan()
+    for op in ops:
+        _add(plan, op, indexing)
+        plan.size += 1
+    return plan
+
+
+def _add(plan: Plan, op: Op, indexing: Indexing) -> None:
+    if isinstance(op, GetOp):
+        checked = op._replace(namespace=as_namespace(op.namespace), key=str(op.key))
+        validate_op_namespace(checked)
+        plan.gets[plan.size] = checked
+    elif isinstance(op, SearchOp):
+        plan.searches[plan.size] = _search(op)
+    elif isinstance(op, ListNamespacesOp):
+        plan.listings[plan.size] = _listing(op)
+    elif isinstance(op, PutOp):
+        change = _change(op, indexing)
+        plan.changes.pop(change.id, None)
+        plan.changes[change.id] = change
+    else:
+        raise InvalidOperationError(f"Unknown operation type: {type(op)}")
+
+
+def _search(op: SearchOp) -> SearchOp:
+    checked = op._replace(namespace_prefix=as_namespace(op.namespace_prefix))
+    validate_op_namespace(checked)
+    check_filter(op.filter)
+    _check_page(op.limit, op.offset)
+    if op.query is not None and not isinstance(op.query, str):
+        raise InvalidOperationError(f"a query is a string, got {type(op.query).__name__}")
+    return checked
+
+
+def _listing(op: ListNamespacesOp) -> ListNamespacesOp:
+    validate_op_namespace(op)
+    for condition in op.match_conditions or ():
+        check_condition(condition)
+    _check_page(op.limit, op.offset)
+    if op.max_depth is not None and op.max_depth < 1:
+        raise InvalidOperationError(f"max_depth is at least 1, got {op.max_depth}")
+    return op
+
+
+def _check_page(limit: int, offset: int) -> None:
+    if limit < 0 or offset < 0:
+        raise InvalidOperationError(f"limit and offset are not negative, got {limit} and {offset}")
+
+
+def _change(op: PutOp, indexing: Indexing) -> Change:
+    checked = op._replace(namespace=as_namespace(op.namespace), key=str(op.key))
+    validate_op_namespace(checked)
+    namespace, key = checked.namespace, checked.key
+    if not namespace:
+        raise InvalidNamespaceError("Namespace cannot be empty.")
+    item = item_id(namespace, key)
+    if op.value is None:
+        return Change(item, namespace, key)
+    document = encode_value(key, op.value)
+    paths = _paths(op.index)
+    texts = indexing.texts(_as_stored(document), paths)
+    return Change(item, namespace, key, document, tuple(texts), paths, _ttl(op.ttl))
+
+
+def _paths(index: object) -> Paths:
+    if index is None:
+        return None
+    if index is False:
+        return ()
+    if isinstance(index, list | tuple) and all(isinstance(path, str) for path in index):
+        return tuple(index)
+    raise InvalidOperationError(f"index is None, False or a list of paths, got {index!r}")
+
+
+def _ttl(ttl: float | None) -> float:
+    if ttl is None:
+        return 0.0
+    if not isinstance(ttl, int | float) or not math.isfinite(ttl) or ttl <= 0:
+        raise InvalidOperationError(f"ttl is a positive number of minutes or None, got {ttl!r}")
+    return float(ttl)
+
+
+def _as_stored(document: str) -> Mapping[str, Any]:
+    """Read the value back, so that the texts embedded now are those a rebuild of the index will find."""
+    value: Mapping[str, Any] = json.loads(document)
+    return value

@@ -1,0 +1,161 @@
+"""Checking a bank against itself, and making its vectors anew from its documents."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from reasoningbank_langgraph.errors import StoreCorruptedError, StoreError
+from reasoningbank_langgraph.records import Record
+from reasoningbank_langgraph.store.connect import BUILDING, COMPLETE, create, find, successor
+from reasoningbank_langgraph.store.indexing import Indexing
+from reasoningbank_langgraph.store.layout import (
+    DELETED,
+    VECTOR,
+    Entry,
+    Row,
+    entry_of,
+    filler,
+    is_first,
+    item_of,
+    row_id,
+    rows_of,
+)
+from reasoningbank_langgraph.store.rows import Rows, chroma_errors
+from reasoningbank_langgraph.store.shelf import FIRST_ROWS, Shelf
+from reasoningbank_langgraph.store.values import decode_value
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+AT_ONCE = 256
+"""Items embedded and written in one go by a rebuild."""
+
+
+class StoreReport(Record):
+    """What `verify()` found."""
+
+    rows: int
+    """Rows Chroma counts."""
+    found: int
+    """Rows its index gives back when asked for all of them; fewer means that searches miss some."""
+    items: int
+    vectors: int
+    """Vectors of living items."""
+    missing_vectors: int
+    """Vectors items should have and do not."""
+    orphans: int
+    """Vectors of items that have changed since or are gone; invisible to searches."""
+    tombstones: int
+    """Rows a crash left behind; invisible, removed when the bank is opened."""
+    unreadable: int
+    """Rows that do not have the shape that was written."""
+    ok: bool
+    """Nothing missing, unreadable or orphaned, and the index complete. If not, `rebuild_index()` helps."""
+
+
+def inspect(shelf: Shelf) -> StoreReport:
+    """Compare all rows of a collection with each other and with its index."""
+    items: dict[str, Entry] = {}
+    further: defaultdict[tuple[str, str], int] = defaultdict(int)
+    tombstones = unreadable = 0
+    for row in shelf.rows.scan(None):
+        kind = row.metadata.get("row")
+        try:
+            if is_first(row):
+                items[item_of(row.id)] = entry_of(row)
+                decode_value(row.id, row.document or "")
+            elif kind == VECTOR:
+                further[item_of(row.id), str(row.metadata["token"])] += 1
+            else:
+                tombstones += kind == DELETED
+                unreadable += kind != DELETED
+        except (StoreCorruptedError, KeyError):
+            unreadable += 1
+    wanted = {(entry.id, entry.token): entry.vectors - 1 for entry in items.values() if entry.vectors}
+    missing = sum(max(0, count - further.get(key, 0)) for key, count in wanted.items())
+    orphans = sum(max(0, count - wanted.get(key, 0)) for key, count in further.items())
+    rows = shelf.rows.count()
+    found = _found(shelf, rows)
+    return StoreReport(
+        rows=rows,
+        found=found,
+        items=len(items),
+        vectors=sum(entry.vectors for entry in items.values()) - missing,
+        missing_vectors=missing,
+        orphans=orphans,
+        tombstones=tombstones,
+        unreadable=unreadable,
+        ok=not (missing or orphans or unreadable) and found == rows,
+    )
+
+
+def rebuild(client: ClientAPI, shelf: Shelf, name: str, indexing: Indexing) -> None:
+    """Embed every document again into a new collection and put it in the place of the old one.
+
+    The old collection stays as it is until the new one is complete, so a crash at any point leaves a whole bank:
+    the old one, or the new one, which is then given its name when the bank is next opened. No other process may
+    write meanwhile. Rows that are no items any more are not taken over.
+
+    Raises:
+        StoreCorruptedError: a document cannot be read, or the new collection is not whole. The old one is untouched.
+    """
+    with shelf.writing:
+        with chroma_errors(StoreError):
+            if find(client, successor(name)) is not None:
+                client.delete_collection(successor(name))
+        collection = create(client, successor(name), indexing, BUILDING)
+        try:
+            rows = Rows(client, collection)
+            _fill(shelf, rows, indexing)
+        except BaseException:
+            with suppress(Exception):
+                client.delete_collection(successor(name))
+            raise
+        _swap(client, collection, name)
+        shelf.move(rows, indexing.dims)
+
+
+def _fill(shelf: Shelf, rows: Rows, indexing: Indexing) -> None:
+    written = 0
+    for entries in _batches(shelf.entries(shelf.rows.scan(FIRST_ROWS))):
+        batch = _embedded(entries, indexing)
+        rows.upsert(batch)
+        written += len(batch)
+    if rows.count() != written:
+        raise StoreCorruptedError(f"the rebuilt bank has {rows.count()} rows, expected {written}")
+
+
+def _embedded(entries: list[Entry], indexing: Indexing) -> list[Row]:
+    texts = [indexing.texts(decode_value(row_id(entry.id, 0), entry.document), entry.paths) for entry in entries]
+    vectors = indexing.embed(list(dict.fromkeys(chain.from_iterable(texts))), []).documents
+    batch: list[Row] = []
+    for entry, some in zip(entries, texts, strict=True):
+        batch += rows_of(replace(entry, vectors=len(some)), [vectors[text] for text in some], indexing.dims)
+    return batch
+
+
+def _swap(client: ClientAPI, collection: Collection, name: str) -> None:
+    with chroma_errors(StoreError):
+        collection.modify(metadata={**collection.metadata, "state": COMPLETE})
+        client.delete_collection(name)
+        collection.modify(name=name)
+
+
+def _found(shelf: Shelf, rows: int) -> int:
+    if not rows:
+        return 0
+    try:
+        return len(shelf.rows.nearest(filler("verify", shelf.dims), rows, None))
+    except StoreCorruptedError:
+        return 0
+
+
+def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
+    while batch := list(islice(entries, AT_ONCE)):
+        yield batch

@@ -1,0 +1,197 @@
+"""What the stores on one collection share within a process: the rows, what is in memory of them, and one writer's turn.
+
+Two stores opened on the same collection by the same process get the same shelf, so neither reads stale vectors.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from reasoningbank_langgraph.store.layout import (
+    ITEM,
+    PLAIN,
+    VECTOR,
+    Entry,
+    Stored,
+    Vector,
+    below,
+    entry_of,
+    is_first,
+    item_of,
+    row_id,
+)
+from reasoningbank_langgraph.store.namespaces import Namespace, Tally
+from reasoningbank_langgraph.store.rows import Rows
+from reasoningbank_langgraph.store.view import Fresh, Region, Snapshot, View
+
+FIRST_ROWS = {"row": {"$in": [ITEM, PLAIN]}}
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+_shelves: WeakValueDictionary[str, Shelf] = WeakValueDictionary()
+_shelves_turn = threading.Lock()
+
+
+def now() -> int:
+    """Return the time in microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+class Shelf:
+    """One collection as this process sees it.
+
+    Args:
+        rows: access to the collection.
+        dims: length of its vectors, 0 for none.
+        shared: other processes may write to it, so nothing is kept in memory.
+        limit: bytes the view may hold.
+    """
+
+    def __init__(self, rows: Rows, *, dims: int, shared: bool, limit: int) -> None:
+        self.rows = rows
+        self.dims = dims
+        self.shared = shared
+        self.view = View(dims, 0 if shared else limit)
+        self.writing = threading.RLock()
+        self._tally: Tally | None = None
+        self._too_large: set[Namespace] = set()
+        self._last = 0
+
+    def tick(self) -> int:
+        """Return a time for the next write, later than that of the write before, even if the clock went back."""
+        self._last = max(self._last + 1, now())
+        return self._last
+
+    def snapshot(self, prefix: Namespace, *, everything: bool = False) -> Snapshot | None:
+        """Return what is below a prefix, read from Chroma the first time; None if it may not or cannot be in memory."""
+        if self.shared:
+            return None
+        found = self.view.snapshot(prefix, everything=everything)
+        if found is None and prefix not in self._too_large:
+            with self.writing:
+                self._load(prefix)
+                found = self.view.snapshot(prefix, everything=everything)
+        return found
+
+    def find(self, wanted: Mapping[str, tuple[Namespace, str]]) -> dict[str, Entry]:
+        """Return the items with these ids (id to namespace and key) as far as they exist."""
+        found: dict[str, Entry] = {}
+        asked: list[str] = []
+        for item, (namespace, key) in wanted.items():
+            covered, entry = (False, None) if self.shared else self.view.entry(namespace, key)
+            if entry:
+                found[item] = entry
+            elif not covered:
+                asked.append(row_id(item, 0))
+        found |= {entry.id: entry for entry in self.entries(self.rows.get(asked))}
+        return found
+
+    def entries(self, stored: Iterable[Stored]) -> Iterator[Entry]:
+        """Read the items among some rows."""
+        return (entry_of(row) for row in stored if is_first(row))
+
+    def namespaces(self, alive_at: int | None) -> list[Namespace]:
+        """Return the namespaces that have an item, or one not expired at a moment."""
+        if self.shared:
+            return self._counted().namespaces(alive_at)
+        with self.writing:
+            self._tally = self._tally or self._counted()
+            return self._tally.namespaces(alive_at)
+
+    def show(self, written: Sequence[Fresh], replaced: Sequence[Entry], gone: Sequence[Entry]) -> None:
+        """Bring memory up to date with what Chroma has taken: `replaced` and `gone` are the items as they were."""
+        if self.shared:
+            return
+        self._count(replaced, gone, [entry for entry, _ in written])
+        self.view.apply(written, gone)
+
+    def touch(self, before: Entry, after: Entry) -> None:
+        """Bring memory up to date with an item's new expiry."""
+        if not self.shared:
+            self._count([before], [], [after])
+            self.view.touch(after)
+
+    def forget(self) -> None:
+        """Drop what is in memory: it may differ from Chroma, for example after a write that failed half way."""
+        self.view.clear()
+        self._tally = None
+        self._too_large.clear()
+
+    def on(self, rows: Rows) -> bool:
+        """Say whether these are the rows of this shelf's collection."""
+        return bool(self.rows.collection.id == rows.collection.id)
+
+    def move(self, rows: Rows, dims: int) -> None:
+        """Go on with another collection, whose vectors may be of another length."""
+        self.rows, self.dims = rows, dims
+        self.view.dims = dims
+        self.forget()
+
+    def _count(self, replaced: Sequence[Entry], gone: Sequence[Entry], added: Sequence[Entry]) -> None:
+        if self._tally is None:
+            return
+        for entry in [*replaced, *gone]:
+            self._tally.remove(entry.namespace, entry.id, entry.expires)
+        for entry in added:
+            self._tally.add(entry.namespace, entry.id, entry.expires)
+
+    def _counted(self) -> Tally:
+        tally = Tally()
+        for entry in self.entries(self.rows.scan(FIRST_ROWS, documents=False)):
+            tally.add(entry.namespace, entry.id, entry.expires)
+        return tally
+
+    def _load(self, prefix: Namespace) -> None:
+        if self.view.covers(prefix):
+            return
+        firsts: list[tuple[Entry, Vector | None]] = []
+        more: dict[tuple[str, str], list[tuple[str, Vector]]] = {}
+        size = 0
+        for row in self.rows.scan(below(prefix), vectors=self.dims > 0):
+            size += (0 if row.vector is None else row.vector.nbytes) + len(row.document or "")
+            if size > self.view.limit:
+                self._too_large.add(prefix)
+                return
+            if is_first(row):
+                firsts.append((entry_of(row), row.vector))
+            elif row.metadata.get("row") == VECTOR and row.vector is not None:
+                more.setdefault((item_of(row.id), row.metadata["token"]), []).append((row.id, row.vector))
+        self.view.install(prefix, _region(firsts, more, self.dims))
+        if not self.view.covers(prefix):
+            self._too_large.add(prefix)
+
+
+def _region(
+    firsts: list[tuple[Entry, Vector | None]], more: dict[tuple[str, str], list[tuple[str, Vector]]], dims: int
+) -> Region:
+    region = Region(dims)
+    firsts.sort(key=lambda pair: (pair[0].updated, -pair[0].order))
+    region.put(
+        (
+            (entry, [first, *(vector for _, vector in more.get((entry.id, entry.token), ()))])
+            if entry.vectors and first is not None
+            else (entry, [])
+            for entry, first in firsts
+        ),
+        version=0,
+    )
+    return region
+
+
+def shelf_for(client: ClientAPI, rows: Rows, *, shared: bool, limit: int) -> Shelf:
+    """Return this process's shelf for a collection, a new one if no store has it open."""
+    collection, settings = rows.collection, client.get_settings()
+    place = settings.persist_directory if settings.is_persistent else ""
+    name = json.dumps([place, collection.tenant, collection.database, collection.name])
+    with _shelves_turn:
+        shelf = None if shared else _shelves.get(name)
+        if shelf is None or not shelf.on(rows):
+            shelf = _shelves[name] = Shelf(rows, dims=collection.metadata["dims"], shared=shared, limit=limit)
+        shelf.rows = rows
+        return shelf

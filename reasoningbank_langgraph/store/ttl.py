@@ -1,0 +1,83 @@
+"""Expired items removed, once or regularly in the background."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from weakref import WeakMethod
+
+from reasoningbank_langgraph.errors import StoreClosedError
+from reasoningbank_langgraph.store.shelf import Shelf, now
+from reasoningbank_langgraph.store.writing import Writer
+
+DEFAULT_MINUTES = 5.0
+
+logger = logging.getLogger(__name__)
+
+
+def sweep(shelf: Shelf, writer: Writer) -> int:
+    """Delete the items whose time is over; returns how many."""
+    with shelf.writing:
+        moment = now()
+        due = {"$and": [{"expires": {"$gt": 0}}, {"expires": {"$lte": moment}}]}
+        entries = list(shelf.entries(shelf.rows.get(shelf.rows.ids(due), documents=False)))
+        current = shelf.find({entry.id: (entry.namespace, entry.key) for entry in entries})
+        expired = [entry for entry in current.values() if entry.expired(moment)]
+        writer.remove(expired)
+    return len(expired)
+
+
+class Sweeper:
+    """Calls a sweep at an interval in a daemon thread, until stopped or until the store is closed or collected."""
+
+    def __init__(self, sweep: Callable[[], int]) -> None:
+        self._sweep = WeakMethod(sweep)
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._done: Future[None] = Future()
+
+    @property
+    def running(self) -> bool:
+        """Whether the thread is alive."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self, minutes: float) -> Future[None]:
+        """Begin, or go on if running; the future ends with the thread and stops it when cancelled."""
+        if not self.running:
+            self._stop = threading.Event()
+            self._done = Future()
+            self._done.add_done_callback(_stop_if_cancelled(self._stop))
+            self._thread = threading.Thread(
+                target=self._run, args=(minutes * 60, self._stop, self._done), name="chroma-ttl-sweeper", daemon=True
+            )
+            self._thread.start()
+        return self._done
+
+    def stop(self, seconds: float | None) -> bool:
+        """End the thread; returns False if it did not end in time."""
+        self._stop.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(seconds)
+        return not self.running
+
+    def _run(self, seconds: float, stop: threading.Event, done: Future[None]) -> None:
+        while not stop.wait(seconds):
+            sweep = self._sweep()
+            if sweep is None:
+                break
+            try:
+                sweep()
+            except StoreClosedError:
+                break
+            except Exception:  # a sweep that fails once, for example without a network, is tried again
+                logger.exception("the sweep of expired items failed")
+            del sweep
+        with suppress(Exception):
+            done.set_result(None)
+
+
+def _stop_if_cancelled(stop: threading.Event) -> Callable[[Future[None]], None]:
+    return lambda future: stop.set() if future.cancelled() else None

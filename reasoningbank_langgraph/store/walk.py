@@ -1,0 +1,100 @@
+"""Items straight from Chroma, for banks that others write to and namespaces too large for memory.
+
+Same three methods as a snapshot in memory. Chroma's index is asked for more and more rows until the caller has
+enough. An approximate index may not hold every row (it is known to lose some when several processes write), so once
+it has nothing more to give, the rows it did not name are scored one by one: slow, and complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from reasoningbank_langgraph.store.layout import (
+    ITEM,
+    PLAIN,
+    VECTOR,
+    Entry,
+    Stored,
+    Vector,
+    below,
+    entry_of,
+    is_first,
+    item_of,
+    row_id,
+)
+from reasoningbank_langgraph.store.namespaces import Namespace
+from reasoningbank_langgraph.store.rows import Rows
+
+FIRST_ASK, GROWTH = 64, 4
+PAGE = 256
+
+
+class IndexWalk:
+    """Everything below a prefix, as Chroma tells it."""
+
+    def __init__(self, rows: Rows, prefix: Namespace) -> None:
+        self._rows = rows
+        self._prefix = prefix
+
+    def scored(self, query: Vector) -> Iterator[tuple[float, Entry]]:
+        """Yield (cosine, item) for the items with vectors, best first; an item counts with its best one."""
+        given: set[str] = set()
+        for cosine, entry in self._scored_rows(query):
+            if entry.id not in given:
+                given.add(entry.id)
+                yield cosine, entry
+
+    def unscored(self) -> Iterator[Entry]:
+        """Yield the items without vectors, last written first."""
+        return self._sorted([PLAIN])
+
+    def newest(self) -> Iterator[Entry]:
+        """Yield all items, last written first."""
+        return self._sorted([ITEM, PLAIN])
+
+    def _where(self, kinds: list[str]) -> dict[str, Any]:
+        of_kind = {"row": {"$in": kinds}}
+        place = below(self._prefix)
+        return {"$and": [place, of_kind]} if place else of_kind
+
+    def _scored_rows(self, query: Vector) -> Iterator[tuple[float, Entry]]:
+        where = self._where([ITEM, VECTOR])
+        seen: set[str] = set()
+        asked = FIRST_ASK
+        while True:
+            near = self._rows.nearest(query, asked, where)
+            fresh = [one for one in near if one.row.id not in seen]
+            seen.update(one.row.id for one in fresh)
+            yield from self._owned([(one.cosine, one.row) for one in fresh])
+            if len(near) < asked:
+                break
+            asked *= GROWTH
+        left = [row for row in self._rows.ids(where) if row not in seen]
+        scored = [(_cosine(row, query), row) for row in self._rows.get(left, vectors=True)]
+        yield from self._owned(sorted(scored, key=lambda pair: -pair[0]))
+
+    def _owned(self, scored: list[tuple[float, Stored]]) -> Iterator[tuple[float, Entry]]:
+        """Yield the items the rows belong to; a further vector counts only with the token of its item."""
+        known = {item_of(row.id): row for _, row in scored if is_first(row)}
+        missing = {item_of(row.id) for _, row in scored} - known.keys()
+        known |= {item_of(row.id): row for row in self._rows.get([row_id(item, 0) for item in missing])}
+        for cosine, row in scored:
+            first = known.get(item_of(row.id))
+            if first and is_first(first) and first.metadata["token"] == row.metadata["token"]:
+                yield cosine, entry_of(first)
+
+    def _sorted(self, kinds: list[str]) -> Iterator[Entry]:
+        entries = self._entries(self._rows.scan(self._where(kinds), documents=False))
+        order = [entry.id for entry in sorted(entries, key=lambda entry: (*entry.newest_first, entry.id))]
+        for start in range(0, len(order), PAGE):
+            page = order[start : start + PAGE]
+            found = {entry.id: entry for entry in self._entries(self._rows.get([row_id(item, 0) for item in page]))}
+            yield from (found[item] for item in page if item in found)
+
+    def _entries(self, rows: Iterable[Stored]) -> Iterator[Entry]:
+        return (entry_of(row) for row in rows if is_first(row))
+
+
+def _cosine(row: Stored, query: Vector) -> float:
+    return 0.0 if row.vector is None else float(row.vector @ query)
