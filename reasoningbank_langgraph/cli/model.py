@@ -1,0 +1,67 @@
+"""`reasoningbank model`: see and fetch better local models than the packaged one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.table import Table
+
+from reasoningbank_langgraph.errors import ReasoningBankError
+from reasoningbank_langgraph.model_files import HUB, MODEL_FILES, ModelFile, default_directory, model_file, pull
+
+model_app = typer.Typer(help="Local models: see what there is, fetch a better one.", no_args_is_help=True)
+
+_Directory = Annotated[
+    Path | None,
+    typer.Option("--dir", help="Folder of the model files.", show_default="~/.cache/reasoningbank/models"),
+]
+
+
+@model_app.command("pull")
+def pull_command(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(MODEL_FILES)}.")],
+    base_url: Annotated[str, typer.Option("--from", help="The hub, or a mirror with the same paths.")] = HUB,
+    directory: _Directory = None,
+) -> None:
+    """Fetch a model file; a broken fetch goes on where it stopped, the checksum is verified."""
+    try:
+        path = _pull_with_bar(model_file(name), base_url, directory)
+    except ReasoningBankError as error:
+        Console(stderr=True, soft_wrap=True).print(f"Error: {error}", markup=False, highlight=False)
+        raise typer.Exit(1) from error
+    chosen = name if directory is None else path
+    Console(soft_wrap=True).print(f"{path}\nUse it with: --model {chosen}", markup=False, highlight=False)
+
+
+def _pull_with_bar(entry: ModelFile, base_url: str, directory: Path | None) -> Path:
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(file=sys.stderr)) as bar:
+        task = bar.add_task(entry.name, total=entry.size)
+        return pull(
+            entry,
+            base_url=base_url,
+            directory=directory,
+            progress=lambda done: bar.update(task, completed=done),
+        )
+
+
+@model_app.command("list")
+def list_command(directory: _Directory = None) -> None:
+    """Show the models that can be pulled and those already on disk."""
+    table = Table("name", "size", "on disk", "note", title=f"Models in {directory or default_directory()}")
+    for entry in MODEL_FILES.values():
+        table.add_row(entry.name, f"{entry.size / 1e6:,.0f} MB", _state(entry, directory), entry.note)
+    Console().print(table)
+
+
+def _state(entry: ModelFile, directory: Path | None) -> str:
+    path = entry.path(directory)
+    part = path.with_name(f"{path.name}.part")
+    if path.exists():
+        return "yes"
+    return f"{part.stat().st_size / entry.size:.0%}, pull again to go on" if part.exists() else "no"

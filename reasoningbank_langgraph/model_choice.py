@@ -1,0 +1,114 @@
+"""The model a command works with: the one named, else the best that the environment offers, else the packaged one."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from reasoningbank_langgraph.errors import ModelServerError, ModelUnavailableError
+from reasoningbank_langgraph.local import LocalModelServer, start_local_model
+from reasoningbank_langgraph.model_files import MODEL_FILES
+from reasoningbank_langgraph.models import chat_model, openai_model, own_base_url
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+OPENAI_DEFAULT = "gpt-4.1-mini"
+
+
+@dataclass(frozen=True)
+class ResolvedModel:
+    """A chat model, why it is this one, and the server it needs; a context manager that stops that server."""
+
+    chat: BaseChatModel
+    description: str
+    """One line for the user: which model, where, why, and how to get a better one."""
+    server: LocalModelServer | None = None
+
+    def close(self) -> None:
+        """Stop the local server, where there is one."""
+        if self.server is not None:
+            self.server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def resolve_model(model: str | None = None, **settings: Any) -> ResolvedModel:
+    """Return the model to work with, the first of: the one named, OPENAI_BASE_URL, OPENAI_API_KEY, the packaged one.
+
+    Args:
+        model: `PATH.gguf`; a name of `reasoningbank model list` that was pulled; `NAME` or `openai:NAME` on the
+            server at OPENAI_BASE_URL or else OpenAI; or any other `provider:NAME` of LangChain.
+        settings: arguments of the chat model, such as `temperature`.
+
+    Raises:
+        ModelUnavailableError: the name means no model that can be used here.
+        ModelServerError: a server did not start or did not answer.
+        MissingDependencyError: the package that the choice needs is not installed.
+    """
+    base_url = own_base_url()
+    if model:
+        return _named(model, base_url, settings)
+    if base_url:
+        name = _first_model(base_url)
+        why = "the first model of the server at OPENAI_BASE_URL; --model names another one"
+        return ResolvedModel(openai_model(name, **settings), f"{name} at {base_url}: {why}")
+    if os.environ.get("OPENAI_API_KEY"):
+        why = "OPENAI_API_KEY is set; --model names another one"
+        return ResolvedModel(openai_model(OPENAI_DEFAULT, **settings), f"{OPENAI_DEFAULT} at OpenAI: {why}")
+    better = (
+        "it is tiny; for a better one set OPENAI_API_KEY or OPENAI_BASE_URL, or `reasoningbank model pull Qwen3-1.7B`"
+    )
+    return _local(None, f"the packaged model, as no other is named or set up; {better}", settings)
+
+
+def _named(model: str, base_url: str | None, settings: dict[str, Any]) -> ResolvedModel:
+    if model.lower().endswith(".gguf"):
+        return _local(model, "the file named", settings)
+    if model in MODEL_FILES and (path := MODEL_FILES[model].path()).exists():
+        return _local(str(path), "pulled earlier", settings)
+    if model in MODEL_FILES and base_url is None:
+        raise ModelUnavailableError(model, f"it is not on this disk: run `reasoningbank model pull {model}` first")
+    provider, _, name = model.partition(":")
+    if name and provider != "openai":
+        return ResolvedModel(chat_model(model, **settings), f"{name} at {provider}: the model named")
+    where = base_url or "OpenAI"
+    return ResolvedModel(openai_model(name or model, **settings), f"{name or model} at {where}: the model named")
+
+
+def _local(path: str | None, why: str, settings: dict[str, Any]) -> ResolvedModel:
+    server = start_local_model(path)
+    try:
+        chat = server.chat_model(**settings)
+    except BaseException:
+        server.close()
+        raise
+    return ResolvedModel(chat, f"{server.model_name} on this machine: {why}", server)
+
+
+def _first_model(base_url: str) -> str:
+    key = os.environ.get("OPENAI_API_KEY") or "none"
+    way_out = "start it, unset OPENAI_BASE_URL, or name a model with --model"
+    try:
+        request = urllib.request.Request(  # noqa: S310 - the user's own address
+            f"{base_url.rstrip('/')}/models", headers={"Authorization": f"Bearer {key}"}
+        )
+        with urllib.request.urlopen(request, timeout=15) as response:  # noqa: S310 - as above
+            names = [str(model["id"]) for model in json.load(response)["data"] or ()]
+    except urllib.error.HTTPError as error:
+        error.close()
+        problem = f"answers HTTP {error.code} {error.reason} when asked for its models"
+        raise ModelServerError(f"{base_url} (OPENAI_BASE_URL) {problem}: set OPENAI_API_KEY, or {way_out}") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelServerError(f"{base_url} (OPENAI_BASE_URL) does not list its models ({error}): {way_out}") from error
+    if not names:
+        raise ModelServerError(f"{base_url} (OPENAI_BASE_URL) has no models: load one, or {way_out}")
+    return names[0]

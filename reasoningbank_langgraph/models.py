@@ -1,0 +1,84 @@
+"""Chat models by name: what every `model=` argument of the package accepts."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from langchain_core.language_models import BaseChatModel
+
+from reasoningbank_langgraph.errors import MissingDependencyError, ModelUnavailableError
+
+if TYPE_CHECKING:
+    from langchain_openai.chat_models.base import BaseChatOpenAI
+
+_OPENAI = "https://api.openai.com/v1"
+
+
+def chat_model(model: str | BaseChatModel, **settings: Any) -> BaseChatModel:
+    """Return the chat model a name stands for; a chat model is returned as it is.
+
+    Cap one call with `model.bind(max_tokens=N)`, which every model made here passes on.
+
+    Args:
+        model: `"openai:NAME"` for OpenAI or the server at OPENAI_BASE_URL, any other `"provider:NAME"` of
+            LangChain's `init_chat_model`, or a chat model.
+        settings: arguments of the chat model made, such as `temperature`.
+
+    Raises:
+        MissingDependencyError: the name needs the package `langchain`.
+        ModelUnavailableError: the provider is unknown, its package is missing or its key is not set.
+    """
+    if isinstance(model, BaseChatModel):
+        return model
+    provider, _, name = model.partition(":")
+    if provider == "openai" and name:
+        return openai_model(name, **settings)
+    return _langchain_model(model, settings)
+
+
+def openai_model(name: str, *, base_url: str | None = None, **settings: Any) -> BaseChatOpenAI:
+    """Return a chat model on OpenAI, or on the OpenAI-compatible server at `base_url` or OPENAI_BASE_URL.
+
+    Args:
+        name: model as the server calls it.
+        base_url: address with its `/v1`; default OPENAI_BASE_URL, then OpenAI itself.
+        settings: arguments of the chat model; `api_key` defaults to OPENAI_API_KEY.
+
+    Raises:
+        ModelUnavailableError: OpenAI itself is meant and OPENAI_API_KEY is not set.
+    """
+    from langchain_openai import ChatOpenAI
+    from langchain_openai.chat_models.base import BaseChatOpenAI
+
+    base_url = base_url or own_base_url()
+    key = settings.pop("api_key", None) or os.environ.get("OPENAI_API_KEY")
+    if base_url is None:
+        if not key:
+            raise ModelUnavailableError(name, "OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a server")
+        return ChatOpenAI(model=name, base_url=_OPENAI, api_key=key, **{"stream_usage": True, **settings})
+    # ChatOpenAI sends the cap as `max_completion_tokens`, which llama.cpp's Python server and others ignore:
+    # the reply then fills the whole context. Its base class sends `max_tokens`, which all of them know.
+    return BaseChatOpenAI(model=name, base_url=base_url, api_key=key or "none", use_responses_api=False, **settings)
+
+
+def own_base_url() -> str | None:
+    """Return OPENAI_BASE_URL, or None where it is not set or names OpenAI itself."""
+    base_url = os.environ.get("OPENAI_BASE_URL") or None
+    return None if base_url and urlsplit(base_url).hostname == urlsplit(_OPENAI).hostname else base_url
+
+
+def _langchain_model(model: str, settings: dict[str, Any]) -> BaseChatModel:
+    try:
+        from langchain.chat_models import init_chat_model
+    except ImportError as error:
+        instead = f"write 'openai:{model}' for OpenAI or the server at OPENAI_BASE_URL"
+        raise MissingDependencyError("langchain", "agents", instead=instead) from error
+    try:
+        made: BaseChatModel = init_chat_model(model, **settings)
+    except (ImportError, ValueError) as error:
+        problem = str(error).partition("\n")[0]
+        hint = f"for a server at OPENAI_BASE_URL write 'openai:{model}'"
+        raise ModelUnavailableError(model, f"{problem} ({hint})") from error
+    return made

@@ -1,0 +1,291 @@
+"""Fetching model files: whole, resumed, broken and refused, against a server on loopback."""
+
+import hashlib
+import http.server
+import resource
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+from reasoningbank_langgraph import model_files
+from reasoningbank_langgraph.cli.model import model_app
+from reasoningbank_langgraph.errors import (
+    DownloadChecksumError,
+    DownloadDiskError,
+    DownloadInterruptedError,
+    DownloadRefusedError,
+    ModelDownloadError,
+    UnknownModelFileError,
+)
+from reasoningbank_langgraph.model_files import MODEL_FILES, ModelFile, model_file, pull
+
+CONTENT = b"GGUF" + bytes(range(256)) * 1024
+ENTRY = ModelFile(
+    name="Tiny-1",
+    repository="someone/Tiny-1-GGUF",
+    revision="abc",
+    file="Tiny-1-Q8_0.gguf",
+    size=len(CONTENT),
+    sha256=hashlib.sha256(CONTENT).hexdigest(),
+    note="for tests",
+)
+
+
+class Hub(http.server.ThreadingHTTPServer):
+    """Serves CONTENT at ENTRY's address; the attributes say how badly."""
+
+    content = CONTENT
+    ranges = True
+    cut_after = None
+    pause = 0.0
+    redirect = False
+    status = None
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.asked = []
+        self.address = f"http://127.0.0.1:{self.server_address[1]}"
+
+    def handle_error(self, request, client_address):
+        """A client that gave up is part of the tests."""
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        hub, wanted = self.server, self.headers.get("Range")
+        hub.asked.append(wanted)
+        if hub.status or self.path not in ("/someone/Tiny-1-GGUF/resolve/abc/Tiny-1-Q8_0.gguf", "/elsewhere"):
+            self.send_error(hub.status or 404)
+        elif hub.redirect and self.path != "/elsewhere":
+            self.send_response(302)
+            self.send_header("Location", f"{hub.address}/elsewhere")
+            self.end_headers()
+        else:
+            self._send(hub, wanted)
+
+    def _send(self, hub, wanted):
+        start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted and hub.ranges else 0
+        body = hub.content[start:]
+        self.send_response(206 if start else 200)
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(hub.content) - 1}/{len(hub.content)}")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        body = body if hub.cut_after is None else body[: hub.cut_after]
+        for block in (body[i : i + 65536] for i in range(0, len(body), 65536)):
+            self.wfile.write(block)
+            time.sleep(hub.pause)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def hub():
+    with Hub() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def fetch(hub, directory, entry=ENTRY, **settings):
+    return pull(entry, base_url=hub.address, directory=directory, **settings)
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("trouble", [{}, {"redirect": True}, {"pause": 0.05}], ids=["plain", "redirected", "slow"])
+def test_a_pulled_file_is_whole_and_leaves_no_part(hub, tmp_path, trouble):
+    vars(hub).update(trouble)
+    seen = []
+    path = fetch(hub, tmp_path / "new" / "folder", progress=seen.append)
+    assert path.read_bytes() == CONTENT
+    assert [file.name for file in path.parent.iterdir()] == ["Tiny-1-Q8_0.gguf"]
+    assert seen == sorted(seen)
+    assert seen[-1] == len(CONTENT)
+
+
+@pytest.mark.network
+def test_a_file_that_is_there_is_not_fetched_again(hub, tmp_path):
+    first = fetch(hub, tmp_path)
+    assert fetch(hub, tmp_path) == first
+    assert hub.asked == [None]
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("ranges", [True, False], ids=["ranges", "no ranges"])
+def test_a_broken_pull_is_continued(hub, tmp_path, ranges):
+    hub.cut_after, hub.ranges = 100_000, ranges
+    with pytest.raises(DownloadInterruptedError, match=r"100,000 of 262,148 bytes.*goes on from there"):
+        fetch(hub, tmp_path)
+    assert not ENTRY.path(tmp_path).exists()
+    hub.cut_after = None
+    assert fetch(hub, tmp_path).read_bytes() == CONTENT
+    assert hub.asked == [None, "bytes=100000-"]
+
+
+@pytest.mark.network
+def test_a_pull_stopped_before_the_last_check_asks_for_nothing_more(hub, tmp_path):
+    (tmp_path / "Tiny-1-Q8_0.gguf.part").write_bytes(CONTENT)
+    assert fetch(hub, tmp_path).read_bytes() == CONTENT
+    assert hub.asked == []
+
+
+@pytest.mark.network
+def test_a_part_longer_than_the_file_is_thrown_away(hub, tmp_path):
+    (tmp_path / "Tiny-1-Q8_0.gguf.part").write_bytes(CONTENT + b"more")
+    assert fetch(hub, tmp_path).read_bytes() == CONTENT
+
+
+@pytest.mark.network
+def test_wrong_bytes_are_refused_and_deleted(hub, tmp_path):
+    hub.content = CONTENT[:-1] + b"!"
+    with pytest.raises(DownloadChecksumError, match=f"should be {ENTRY.sha256}"):
+        fetch(hub, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.network
+def test_a_part_of_another_file_is_found_out(hub, tmp_path):
+    (tmp_path / "Tiny-1-Q8_0.gguf.part").write_bytes(b"x" * 1000)
+    with pytest.raises(DownloadChecksumError):
+        fetch(hub, tmp_path)
+    assert fetch(hub, tmp_path).read_bytes() == CONTENT
+
+
+@pytest.mark.network
+def test_a_page_instead_of_the_file_is_refused_before_it_is_stored(hub, tmp_path):
+    hub.content = b"<html>please log in</html>"
+    with pytest.raises(DownloadChecksumError, match="offers 26 bytes"):
+        fetch(hub, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("status", [401, 404, 500])
+def test_a_refusal_names_address_and_status(hub, tmp_path, status):
+    hub.status = status
+    with pytest.raises(DownloadRefusedError, match=rf"{hub.address}/someone/.*HTTP {status}"):
+        fetch(hub, tmp_path)
+
+
+@pytest.mark.network
+def test_a_silent_server_is_given_up(hub, tmp_path):
+    hub.pause = 1.0
+    with pytest.raises(DownloadInterruptedError, match="timed out"):
+        fetch(hub, tmp_path, timeout=0.2)
+
+
+@pytest.mark.network
+def test_no_server_is_an_interruption(tmp_path):
+    with pytest.raises(DownloadInterruptedError, match="Connection refused"):
+        pull(ENTRY, base_url="http://127.0.0.1:9", directory=tmp_path)
+
+
+@pytest.mark.parametrize("address", ["file:///etc", "ftp://host", "host/without/scheme"])
+def test_only_web_addresses_are_fetched(tmp_path, address):
+    with pytest.raises(DownloadRefusedError, match="http"):
+        pull(ENTRY, base_url=address, directory=tmp_path)
+
+
+def test_a_file_that_cannot_fit_is_refused_before_the_first_byte(tmp_path):
+    with pytest.raises(DownloadDiskError, match=r"GB free .* are to come"):
+        pull(replace(ENTRY, size=10**18), base_url="http://127.0.0.1:9", directory=tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(DownloadDiskError, match="taken"):
+        pull(ENTRY, directory=tmp_path / "taken")
+
+
+@contextmanager
+def no_file_longer_than(size):
+    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.network
+def test_a_disk_that_refuses_bytes_midway_keeps_what_it_took(hub, tmp_path):
+    with no_file_longer_than(150_000), pytest.raises(DownloadDiskError, match="File too large"):
+        fetch(hub, tmp_path)
+    assert fetch(hub, tmp_path).read_bytes() == CONTENT
+    assert hub.asked[1] is not None
+
+
+def test_every_listed_file_is_pinned():
+    for name, entry in MODEL_FILES.items():
+        assert entry.name == name
+        assert len(entry.sha256) == 64
+        assert len(entry.revision) == 40
+        assert entry.url().startswith("https://huggingface.co/Qwen/")
+        assert model_file(name) is entry
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(UnknownModelFileError, match=r"'Qwen9'.*Qwen3-0\.6B, Qwen3-1\.7B"):
+        model_file("Qwen9")
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.setitem(model_files.MODEL_FILES, "Tiny-1", ENTRY)
+
+
+@pytest.mark.network
+def test_the_command_prints_the_path_and_how_to_use_it(hub, tmp_path, tiny):
+    result = CliRunner().invoke(model_app, ["pull", "Tiny-1", "--from", hub.address, "--dir", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"{ENTRY.path(tmp_path)}\nUse it with: --model {ENTRY.path(tmp_path)}\n"
+    assert ENTRY.path(tmp_path).read_bytes() == CONTENT
+
+
+@pytest.mark.network
+def test_the_command_without_a_folder_uses_the_cache(hub, tmp_path, tiny, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    result = CliRunner().invoke(model_app, ["pull", "Tiny-1", "--from", hub.address])
+    assert result.exit_code == 0, result.output
+    assert "Use it with: --model Tiny-1\n" in result.stdout
+    assert (tmp_path / ".cache/reasoningbank/models/Tiny-1-Q8_0.gguf").exists()
+
+
+@pytest.mark.network
+def test_the_command_fails_with_one_line(hub, tmp_path, tiny):
+    hub.status = 404
+    result = CliRunner().invoke(model_app, ["pull", "Tiny-1", "--from", hub.address, "--dir", str(tmp_path)])
+    assert result.exit_code == 1
+    assert f"Error: {ENTRY.url(hub.address)}: HTTP 404 Not Found\n" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_the_command_refuses_an_unknown_name():
+    result = CliRunner().invoke(model_app, ["pull", "Qwen9"])
+    assert result.exit_code == 1
+    assert "choose one of" in result.stderr
+
+
+def test_the_list_tells_what_is_on_disk(tmp_path, tiny, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    ENTRY.path(tmp_path).write_bytes(CONTENT)
+    MODEL_FILES["Qwen3-0.6B"].path(tmp_path).with_suffix(".gguf.part").write_bytes(b"x")
+    lines = CliRunner().invoke(model_app, ["list", "--dir", str(tmp_path)]).stdout.splitlines()
+    states = {name: next(line for line in lines if name in line) for name in MODEL_FILES}
+    assert "yes" in states["Tiny-1"]
+    assert "0%, pull again" in states["Qwen3-0.6B"]
+    assert " no " in states["Qwen3-1.7B"]
+
+
+def test_every_download_error_can_be_caught_as_one():
+    kinds = (DownloadRefusedError, DownloadInterruptedError, DownloadDiskError, DownloadChecksumError)
+    assert all(issubclass(kind, ModelDownloadError) for kind in kinds)
