@@ -14,7 +14,7 @@ from reasoningbank_langgraph.math_answers.spelling import tidy
 
 MAX_LENGTH = 1_000
 """Characters; longer answers are compared letter by letter."""
-SECONDS = 1.4
+SECONDS = 1.5
 _TOLERANCE = Fraction(1, 10**12)
 
 

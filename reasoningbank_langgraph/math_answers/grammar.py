@@ -140,14 +140,11 @@ class _Parser:
 
     def _atom(self) -> Node:
         token = self._take()
-        reader = {"number": self._number, "letters": self._letters, "macro": self._macro, "mark": self._bracket}
+        reader = {"number": self._number, "letters": self._letters, "macro": self._named, "mark": self._bracket}
         if token.kind not in reader:
             raise UnreadableError
         with self._deeper():
             return reader[token.kind](token.text)
-
-    def _macro(self, text: str) -> Node:
-        return self._named(text[1:])
 
     def _bracket(self, opening: str) -> Node:
         closing = {"(": ")", "[": "]", "{": "}", "|": "|"}.get(opening)
@@ -206,6 +203,7 @@ class _Parser:
         return nodes.symbol(f"{name}_{index.text}")
 
     def _named(self, name: str) -> Node:
+        name = name.removeprefix("\\")
         if name in _CONSTANTS:
             return nodes.constant(_CONSTANTS[name])
         if name in _GREEK:

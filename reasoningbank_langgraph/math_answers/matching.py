@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from reasoningbank_langgraph.math_answers import nodes
@@ -19,6 +20,9 @@ from reasoningbank_langgraph.math_answers.forms import (
     Words,
 )
 from reasoningbank_langgraph.math_answers.nodes import Node
+
+_BLANK = re.compile(r"(?<!\d) | (?!\d)")
+"""A blank that means nothing; between digits it does: `2 1/3` is not `21/3`."""
 
 SameValue = Callable[[Node, Node], bool]
 SameRelation = Callable[[str, Node, Node], bool]
@@ -86,7 +90,11 @@ class Matcher:
         return self._unordered(gold.items, answer.items)
 
     def _covers(self, items: Sequence[Form], others: Sequence[Form]) -> bool:
-        return all(any(self.match(item, other) for other in others) for item in items)
+        """Whether each item is among the others; the one at the same place is tried first."""
+        return all(
+            any(self.match(item, other) for other in (*others[place:], *others[:place]))
+            for place, item in enumerate(items)
+        )
 
     def _unordered(self, gold: Sequence[Form], answer: Sequence[Form]) -> bool:
         if len(gold) != len(answer):
@@ -142,7 +150,7 @@ class Matcher:
 def _words(gold: Words, answer: Words) -> bool:
     if gold.is_prose or answer.is_prose:
         return bool(gold.text) and gold.text.casefold() == answer.text.casefold()
-    return bool(gold.text) and gold.text.replace(" ", "") == answer.text.replace(" ", "")
+    return bool(gold.text) and _BLANK.sub("", gold.text) == _BLANK.sub("", answer.text)
 
 
 def _difference(relation: Relation) -> Node:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+_MAX_EXPONENT = 400
 _ROUNDED_DIGITS = 15
 """A decimal this long is a printed float, so its last digits are noise."""
 
@@ -37,6 +38,8 @@ def decimal(text: str) -> Node:
     if "\\" in text:
         return number(_repeating(text))
     digits = sum(map(str.isdigit, text))
+    if abs(int(text.lower().partition("e")[2] or "0")) > _MAX_EXPONENT:
+        raise UnreadableError
     return number(Fraction(text), rounded="." in text and digits >= _ROUNDED_DIGITS)
 
 

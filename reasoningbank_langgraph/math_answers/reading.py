@@ -26,6 +26,7 @@ from reasoningbank_langgraph.math_answers.prose import named, unwrapped, words
 
 MAX_ITEMS = 48
 _THOUSANDS = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
+_BRACKET = re.compile(r"[(\[]|\\\{")
 _FUNCTION = re.compile(r"[a-zA-Z]\s*(?:\^\{-1\})?\(\s*[a-z](?:\s*,\s*[a-z])*\s*\)\s*=(?!=)")
 _LISTS = {",": ",", ";": ",", "and": ",", "or": "or", ", and": ",", ", or": "or", "&": ","}
 _COMPARISONS = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -40,7 +41,8 @@ def readings(tidied: str) -> list[Form]:
         tidied: The answer in the spelling of `spelling.tidy`.
     """
     found: list[Form] = []
-    for text in dict.fromkeys((_THOUSANDS.sub(_join, tidied), tidied)):
+    joined = tidied if _BRACKET.search(tidied) else _THOUSANDS.sub(_join, tidied)
+    for text in dict.fromkeys((joined, tidied)):
         for reading in (_read_text, _read_letter_unit):
             try:
                 form = reading(text)

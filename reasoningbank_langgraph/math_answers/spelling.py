@@ -30,7 +30,8 @@ _INVISIBLE = re.compile("[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180
 # a comma between digit groups that LaTeX marks as no list separator: {,} \!, ,\! or a thin space
 _GROUPED = re.compile(r"(?<=\d)(?:\{,\}|\\!,|,\\!|\\,)(?:\\!)?(?=\d{3}(?!\d))")
 _SPACED = re.compile(r"[-+]?\d{1,3}(?:[ ~]\d{3})+(?:\.\d+)?")
-_SPACING = re.compile(r"\\[,;:!> ]|~|\\q?quad(?![A-Za-z])|\\(?:left|right|big|Big|bigg|Bigg)[lrm]?(?![A-Za-z])\.?"
+_SPACING = re.compile(r"(?<!\\)\\[,;:!> ]|~|\\q?quad(?![A-Za-z])"
+                      r"|\\(?:left|right|big|Big|bigg|Bigg)[lrm]?(?![A-Za-z])\.?"
                       r"|\\(?:displaystyle|textstyle|limits|hspace\{[^{}]*\})(?![A-Za-z])")  # fmt: skip
 _ALIASES = [
     (re.compile(r"\\[dtc]frac(?![A-Za-z])"), r"\\frac"),

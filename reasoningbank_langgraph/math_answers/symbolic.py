@@ -7,19 +7,24 @@ a fresh interpreter, never a fork of this one, so it is safe beside threads, eve
 from __future__ import annotations
 
 import atexit
+import contextlib
 import importlib.util
 import json
 import os
+import queue
 import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from functools import lru_cache
 from pathlib import Path
 
 from reasoningbank_langgraph.math_answers.nodes import Node, encode
 
 MAX_WORKERS = 4
+_LEAST_SECONDS = 0.2
+"""With less time than this left a worker is not asked: it would be killed for a question it could answer."""
 _SCRIPT = Path(__file__).with_name("worker.py")
 
 
@@ -49,6 +54,8 @@ def ask(question: str, left: Node, right: Node, *, deadline: float, rounded: boo
 
 
 class _Worker:
+    """One process. A thread moves its replies into a queue, so waiting for them can end."""
+
     def __init__(self) -> None:
         path = os.pathsep.join(filter(None, sys.path))
         command = [sys.executable, "-P", "-S", "-X", "utf8", str(_SCRIPT)]
@@ -62,51 +69,88 @@ class _Worker:
             text=True,
             encoding="utf-8",
         )
+        self._replies: queue.Queue[str] = queue.Queue()
+        self._reader = threading.Thread(target=self._collect, name="math-answers", daemon=True)
+        self._reader.start()
+        self._is_ready = False
 
-    def ask(self, line: str, seconds: float) -> str:
-        """Return the reply, blank when the worker was killed before it had one."""
-        alarm = threading.Timer(seconds, self._process.kill)
-        alarm.daemon = True
-        alarm.start()
-        try:
-            return self._exchange(line)
-        finally:
-            alarm.cancel()
+    def _collect(self) -> None:
+        if self._process.stdout is not None:
+            for line in self._process.stdout:
+                self._replies.put(line)
+        self._replies.put("")
 
-    def _exchange(self, line: str) -> str:
-        if self._process.stdin is None or self._process.stdout is None:
+    def is_ready(self, deadline: float) -> bool:
+        """Wait until the process has started; one that has not yet may be asked again later."""
+        self._is_ready = self._is_ready or self._reply(deadline) is not None
+        return self._is_ready
+
+    def ask(self, line: str, deadline: float) -> str | None:
+        """Return the reply, blank if the process died, None if it has not replied in time."""
+        if self._process.stdin is None:
             return ""
         try:
             self._process.stdin.write(line)
             self._process.stdin.flush()
-            return self._process.stdout.readline()
-        except (BrokenPipeError, ValueError):
+        except OSError:
             return ""
+        return self._reply(deadline)
+
+    def _reply(self, deadline: float) -> str | None:
+        try:
+            return self._replies.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            return None
 
     def close(self) -> None:
-        """End the process and wait for it."""
+        """End the process, wait for it, and close the pipes."""
         self._process.kill()
         self._process.wait()
-        self.release()
-
-    def release(self) -> None:
-        """Close this side of the pipes."""
+        self._reader.join()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                try:
+                with contextlib.suppress(OSError):
                     pipe.close()
-                except BrokenPipeError:
-                    continue
+
+
+class _Turns:
+    """A semaphore that serves in order: the one of `threading` lets a busy thread overtake those that wait."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._lock = threading.Lock()
+        self._waiting: deque[threading.Event] = deque()
+
+    def acquire(self, timeout: float) -> bool:
+        turn = threading.Event()
+        with self._lock:
+            if self._count:
+                self._count -= 1
+                return True
+            self._waiting.append(turn)
+        if turn.wait(timeout):
+            return True
+        with self._lock:
+            if not turn.is_set():
+                self._waiting.remove(turn)
+            return turn.is_set()
+
+    def release(self) -> None:
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().set()
+            else:
+                self._count += 1
 
 
 class _Pool:
     def __init__(self) -> None:
         self._idle: list[_Worker] = []
         self._lock = threading.Lock()
-        self._free = threading.BoundedSemaphore(MAX_WORKERS)
+        self._free = _Turns(MAX_WORKERS)
 
     def ask(self, line: str, deadline: float) -> bool | None:
-        if not self._free.acquire(timeout=max(0.0, deadline - time.monotonic())):
+        if not self._free.acquire(timeout=max(0.0, deadline - _LEAST_SECONDS - time.monotonic())):
             return None
         try:
             return self._ask(line, deadline)
@@ -117,8 +161,8 @@ class _Pool:
         with self._lock:
             worker = self._idle.pop() if self._idle else None
         worker = worker or _Worker()
-        reply = worker.ask(line, max(0.05, deadline - time.monotonic()))
-        if not reply.endswith("\n"):
+        reply = worker.ask(line, deadline) if worker.is_ready(deadline - _LEAST_SECONDS) else "null\n"
+        if not reply:
             worker.close()
             return None
         with self._lock:

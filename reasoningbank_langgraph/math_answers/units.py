@@ -18,7 +18,7 @@ _SAME = {
     "men": "man", "women": "woman", "unit": "unit", "sq": "square",
 }  # fmt: skip
 _SHORT = {"cm", "mm", "km", "kg", "mg", "ml", "ft", "yd", "mi", "lb", "lbs", "oz", "in", "min", "sec", "hr", "hrs",
-          "mph", "kph", "kmh", "usd", "day", "sq"}  # fmt: skip
+          "mph", "kph", "kmh", "usd", "day", "sq", "per"}  # fmt: skip
 _GLUED = {"cm", "mm", "km", "kg", "ft", "lbs", "oz", "mph", "hrs"}
 _LETTERS = {"m", "g", "s", "h", "l", "L", "N", "J", "W", "V"}
 
@@ -99,7 +99,7 @@ def _unit_start(tokens: list[Token]) -> tuple[int, str]:
     for tail in (2, 4):
         shape = [token.text for token in tokens[-tail:]]
         if shape in (["^", "2"], ["^", "3"], ["^", "{", "2", "}"], ["^", "{", "3", "}"]):
-            end, power = len(tokens) - tail, shape[1] if tail == 2 else shape[2]
+            end, power = len(tokens) - tail, "".join(filter(str.isdigit, shape))
     cut = end
     while cut > 1 and _is_unit_word(tokens[cut - 1], after=tokens[cut - 2]):
         cut -= 1

@@ -21,14 +21,18 @@ from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
 
-MAX_MAGNITUDE = 20_000
+MAX_MAGNITUDE = 6_000
 """Bits: a value, or an exponent in front of it, may be at most 2 to the power of this."""
 MEMORY_BYTES = 1 << 30
 SECONDS = 4
-POINTS = 4
+POINTS = 5
 _TRIES = 12
+_SPARE_BITS = 220
 _MAX_FACTORIAL = 3_000
+_MAX_CHOSEN = 100
+_MAX_GAMMA_BITS = 1_000
 
+context = mpmath.MPContext()
 Expression = list[Any]
 Values = dict[str, Fraction]
 
@@ -41,46 +45,48 @@ class Evaluator:
     """Computes expressions at one point with one precision, and remembers the largest magnitude on the way."""
 
     def __init__(self, values: Values, bits: int) -> None:
-        self.context = mpmath.MPContext()
-        self.context.prec = bits
+        self.bits = bits
         self.values = values
         self.magnitude = 0
 
     def value(self, expression: Expression) -> Any:
-        """Compute an expression.
+        """Compute an expression, and leave the precision set for what is done with it.
 
         Raises:
             ArithmeticError: It has no value here, or one that is too large.
             ValueError: It is outside the domain of a function.
         """
+        context.prec = self.bits
+        return self._value(expression)
+
+    def _value(self, expression: Expression) -> Any:
         op, *args = expression
         if op == "num":
-            return self._checked(self.context.mpf(args[0]) / args[1])
+            return self._checked(context.mpf(args[0]) / args[1])
         if op == "sym":
             point = self.values[args[0]]
-            return self.context.mpf(point.numerator) / point.denominator
+            return context.mpf(point.numerator) / point.denominator
         if op == "const":
             return self._constant(args[0])
-        return self._checked(self._operation(op, [self.value(arg) for arg in args]))
+        return self._checked(self._operation(op, [self._value(arg) for arg in args]))
 
     def _constant(self, name: str) -> Any:
-        known = {"pi": +self.context.pi, "e": +self.context.e, "i": self.context.mpc(0, 1)}
+        known = {"pi": +context.pi, "e": +context.e, "i": context.mpc(0, 1)}
         if name not in known:
             raise TooLargeError
         return known[name]
 
     def _checked(self, value: Any) -> Any:
-        if not self.context.isfinite(value):
+        if not context.isfinite(value):
             raise TooLargeError
         if value:
-            size = abs(int(self.context.mag(value)))
+            size = abs(int(context.mag(value)))
             if size > MAX_MAGNITUDE:
                 raise TooLargeError
             self.magnitude = max(self.magnitude, size)
         return value
 
     def _operation(self, op: str, args: list[Any]) -> Any:
-        context = self.context
         if op == "add":
             return context.fsum(args)
         if op == "mul":
@@ -99,32 +105,33 @@ class Evaluator:
 
     def _function(self, op: str, value: Any) -> Any:
         if op in ("sinh", "cosh", "tanh"):
-            self._power(self.context.e, value)
+            self._power(context.e, value)
         names = {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
-        return getattr(self.context, names.get(op, op))(value)
+        return getattr(context, names.get(op, op))(value)
 
     def _power(self, base: Any, exponent: Any) -> Any:
-        growth = abs(exponent) * (abs(self.context.mag(base)) + 1 if base else 1)
+        growth = abs(exponent) * (abs(context.mag(base)) + 1 if base else 1)
         if growth > MAX_MAGNITUDE:
             raise TooLargeError
-        return self.context.power(base, exponent)
+        return context.power(base, exponent)
 
     def _root(self, value: Any, degree: Any) -> Any:
         """The real root where there is one, also of a negative number."""
-        odd = self.context.isint(degree) and int(degree) % 2 == 1
-        if odd and isinstance(value, self.context.mpf) and value < 0:
+        odd = context.isint(degree) and int(degree) % 2 == 1
+        if odd and isinstance(value, context.mpf) and value < 0:
             return -self._power(-value, 1 / degree)
-        return self.context.sqrt(value) if degree == 2 else self._power(value, 1 / degree)
+        return context.sqrt(value) if degree == 2 else self._power(value, 1 / degree)
 
     def _factorial(self, value: Any) -> Any:
-        if abs(value) > _MAX_FACTORIAL:
+        if abs(value) > _MAX_FACTORIAL or (not context.isint(value) and self.bits > _MAX_GAMMA_BITS):
             raise TooLargeError
-        return self.context.factorial(value)
+        return context.factorial(value)
 
     def _binomial(self, above: Any, below: Any) -> Any:
-        if abs(above) > _MAX_FACTORIAL or abs(below) > _MAX_FACTORIAL:
+        if not context.isint(below) or not 0 <= below <= _MAX_CHOSEN:
             raise TooLargeError
-        return self.context.binomial(above, below)
+        chosen = range(int(below))
+        return context.fprod((above - index) / (index + 1) for index in chosen)
 
 
 def is_equal(left: Expression, right: Expression, seed: str, *, rounded: bool) -> bool | None:
@@ -142,18 +149,20 @@ def is_equal(left: Expression, right: Expression, seed: str, *, rounded: bool) -
 
 def is_multiple(left: Expression, right: Expression, seed: str, *, positive: bool) -> bool | None:
     """Say whether one expression is a constant times the other, as the two sides of equal equations are."""
-    ratios: list[tuple[Any, Evaluator]] = []
+    ratios: list[Any] = []
+    bits = 0
     for values in _points([left, right], seed):
         try:
-            ratios.append(_ratio_at(left, right, values))
+            bits = max(bits, _precision([left, right], values))
+            evaluator = Evaluator(values, bits)
+            ratios.append(evaluator.value(left) / evaluator.value(right))
         except (ArithmeticError, ValueError):
             continue
-        first, current = ratios[0][0], ratios[-1][0]
-        evaluator = ratios[-1][1]
-        tolerance = evaluator.context.ldexp(1, -evaluator.context.prec // 2)
+        first, current = ratios[0], ratios[-1]
+        tolerance = context.ldexp(1, -_SPARE_BITS // 2)
         if not first or abs(first - current) > tolerance * abs(first):
             return False
-        if positive and not (isinstance(current, evaluator.context.mpf) and current > 0):
+        if positive and not (isinstance(current, context.mpf) and current > 0):
             return False
         if len(ratios) == POINTS:
             return True
@@ -166,8 +175,9 @@ def _points(expressions: list[Expression], seed: str) -> Iterator[Values]:
         yield {}
         return
     draw = random.Random(hashlib.sha256(seed.encode()).digest())  # noqa: S311  points, not secrets
-    for _ in range(_TRIES):
-        yield {name: Fraction(draw.randrange(-3_000_000, 3_000_000), 999_983) for name in names}
+    for attempt in range(_TRIES):
+        signs = (1,) if attempt == 0 else (-1,) if attempt == 1 else (1, -1)
+        yield {name: Fraction(draw.choice(signs) * draw.randrange(1, 3_000_000), 999_983) for name in names}
 
 
 def _symbols(expression: Expression) -> Iterator[str]:
@@ -183,7 +193,7 @@ def _precision(expressions: list[Expression], values: Values) -> int:
     probe = Evaluator(values, 100)
     for expression in expressions:
         probe.value(expression)
-    return 220 + 2 * probe.magnitude
+    return _SPARE_BITS + 2 * probe.magnitude
 
 
 def _equal_at(left: Expression, right: Expression, values: Values, *, rounded: bool) -> bool | None:
@@ -195,7 +205,7 @@ def _equal_at(left: Expression, right: Expression, values: Values, *, rounded: b
     except (ArithmeticError, ValueError):
         return None
     gap = left_value - right_value
-    if rounded and not values and abs(gap) < fine.context.mpf("1e-12") * abs(left_value):
+    if rounded and not values and abs(gap) < context.mpf("1e-12") * abs(left_value):
         return True
     return _vanishes(rough, gap, bits)
 
@@ -206,7 +216,7 @@ def _vanishes(rough: Any, gap: Any, bits: int) -> bool:
         return True
     if abs(rough - gap) <= abs(gap) / 100_000:
         return False
-    scale = mpmath.ldexp(1, -bits // 3)
+    scale = context.ldexp(1, -bits // 3)
     return bool(abs(gap) <= scale * max(abs(rough), scale))
 
 
@@ -216,11 +226,6 @@ def answer(line: str) -> bool | None:
     if question == "equal":
         return is_equal(left, right, line, rounded=rounded)
     return is_multiple(left, right, line, positive=question == "positive")
-
-
-def _ratio_at(left: Expression, right: Expression, values: Values) -> tuple[Any, Evaluator]:
-    evaluator = Evaluator(values, _precision([left, right], values))
-    return evaluator.value(left) / evaluator.value(right), evaluator
 
 
 def _limit_resources() -> None:
@@ -235,6 +240,7 @@ def _limit_resources() -> None:
 def main() -> None:
     """Answer requests until the input ends."""
     _limit_resources()
+    _send("ready")
     for line in sys.stdin:
         if sys.platform != "win32":
             signal.alarm(SECONDS)
@@ -244,8 +250,12 @@ def main() -> None:
             reply = None
         if sys.platform != "win32":
             signal.alarm(0)
-        sys.stdout.write(json.dumps(reply) + "\n")
-        sys.stdout.flush()
+        _send(reply)
+
+
+def _send(reply: bool | str | None) -> None:
+    sys.stdout.write(json.dumps(reply) + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

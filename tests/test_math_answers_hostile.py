@@ -1,0 +1,161 @@
+"""No answer hangs the comparison, crashes it, or runs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from reasoningbank_langgraph.math_answers import equivalent, extract_answer, nodes, symbolic
+
+LIMIT_SECONDS = 2.0
+
+BOMBS = [
+    "9**9**9",
+    "9**9**9**9",
+    "factorial(10**7)",
+    "(10^7)!",
+    "((((3!)!)!)!)!",
+    "10^{10^{10}}",
+    "e^{e^{e^{e^{10}}}}",
+    "x^{x^{x^{x^{x}}}}",
+    "x!+10^{900}",
+    r"\sqrt{" * 40 + "2" + "}" * 40,
+    r"\sqrt{" * 20 + "2" + "}" * 20,
+    r"\frac{1}{" * 20 + "x" + "}" * 20,
+    "(" * 300 + "1" + ")" * 300,
+    "(" * 500_000 + "1" + ")" * 500_000,
+    "1" * 1_000_000,
+    "9" * 900,
+    "1e9999",
+    r"\binom{10000000}{5000000}",
+    r"\binom{x^{99}}{y}",
+    "(x+1)^{100000}",
+    r"\sin(10^{5000})",
+    r"\cos(e^{10000})",
+    r"\arctan(\arctan(10^{4000}))",
+    "+".join(rf"\frac{{1}}{{{number}^{{5000}}}}" for number in range(2, 40)),
+    "+".join(rf"\sin({number}^{{50}}x)" for number in range(30)),
+    r"\sqrt" * 300 + "2",
+    r"\frac" * 300,
+    r"\sin" * 200 + "x",
+    "x^" + "-" * 300 + "1",
+    "x" + "!" * 300,
+    "1," * 400,
+    r"\{" + ",".join(rf"\sqrt{{{number}}}" for number in range(2, 47)) + r"\}",
+    r"\pm " * 50 + "3",
+    r"\begin{pmatrix}" * 30,
+    r"\text{" * 100,
+    "\ud800",
+    "\x00",
+    "\U0001f600" * 100,
+    "0.\\overline{" + "3" * 390 + "}",
+    r"\sqrt[3]{2^{32001}}",
+    "(-1)^{10^{300}}",
+    "2^{2^{2^{2^{2^2}}}}",
+]
+
+
+@pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb[:30].encode("ascii", "replace").decode())
+def test_no_answer_takes_two_seconds(bomb: str) -> None:
+    for gold in ("4", r"\sqrt{2}", "x+1", r"\{\sqrt2,\sqrt3\}"):
+        for left, right in ((gold, bomb), (bomb, gold)):
+            start = time.monotonic()
+            assert not equivalent(left, right)
+            assert time.monotonic() - start < LIMIT_SECONDS
+    start = time.monotonic()
+    assert equivalent(bomb, bomb)
+    assert time.monotonic() - start < LIMIT_SECONDS
+
+
+CODE = [
+    "__import__('os').system('touch {path}')",
+    "open('{path}', 'w')",
+    "exec(\"open('{path}', 'w')\")",
+    "().__class__.__base__.__subclasses__()",
+    r"\write18{{touch {path}}}",
+    r"\input{{{path}}}",
+    "lambda: open('{path}', 'w')",
+    "4 if open('{path}', 'w') else 4",
+]
+
+
+@pytest.mark.parametrize("code", CODE)
+def test_code_in_an_answer_is_never_run(code: str, tmp_path: Path) -> None:
+    canary = tmp_path / "canary"
+    text = code.format(path=canary)
+    assert not equivalent("4", text)
+    assert not equivalent(text, "x+1")
+    extract_answer(rf"\boxed{{{text}}}")
+    assert not canary.exists()
+
+
+HUGE = nodes.apply("mul", nodes.number(10**390), nodes.apply("pow", nodes.symbol("x"), nodes.number(1000)))
+HARD = nodes.apply("add", *(nodes.apply("tan", nodes.apply("mul", nodes.number(term), HUGE)) for term in range(1, 300)))
+
+
+def test_a_worker_that_runs_out_of_time_is_replaced() -> None:
+    pytest.importorskip("mpmath")
+    two = nodes.apply("root", nodes.number(4), nodes.number(2))
+    for _ in range(2):
+        assert symbolic.ask("equal", HARD, nodes.symbol("y"), deadline=time.monotonic() + 0.3) is not True
+        assert symbolic.ask("equal", two, nodes.number(2), deadline=time.monotonic() + 10) is True
+
+
+SYMBOLIC = [(r"\sqrt{8}", r"2\sqrt2", True), (r"\sqrt8", "3", False), ("(x+1)^2", "x^2+2x+1", True)]
+
+
+def verdicts_are_right(index: int) -> bool:
+    gold, prediction, expected = SYMBOLIC[index % len(SYMBOLIC)]
+    return equivalent(gold, prediction) is expected
+
+
+def test_many_threads_get_right_answers() -> None:
+    pytest.importorskip("mpmath")
+    with ThreadPoolExecutor(16) as threads:
+        assert all(threads.map(verdicts_are_right, range(120)))
+
+
+async def test_an_event_loop_gets_right_answers() -> None:
+    pytest.importorskip("mpmath")
+    assert verdicts_are_right(0)
+    assert all(await asyncio.gather(*(asyncio.to_thread(verdicts_are_right, index) for index in range(30))))
+
+
+PROGRAM = """
+import os, sys
+from reasoningbank_langgraph.math_answers import equivalent
+assert equivalent(r"\\sqrt{8}", r"2\\sqrt2")
+child = os.fork()
+if child == 0:
+    os._exit(0 if equivalent(r"\\sqrt{12}", r"2\\sqrt3") else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert equivalent(r"\\sqrt{18}", r"3\\sqrt2")
+assert not {"sympy", "mpmath", "math_verify", "torch"} & set(sys.modules)
+from reasoningbank_langgraph.math_answers import symbolic
+print(*(worker._process.pid for worker in symbolic._pool._idle))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_has_workers_of_its_own_and_none_outlives_its_program() -> None:
+    pytest.importorskip("mpmath")
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": path},
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    (worker,) = map(int, done.stdout.split())
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
