@@ -129,10 +129,13 @@ class Speaker:
 
 
 def _is_refusal(error: Exception) -> bool:
-    """A server that cannot do a kind of request says so with 400, 404, 422, 500 or 501; a client by these types."""
+    """A server that cannot do a kind of request says so with 400, 404, 422, 500 or 501; a client by these types.
+
+    A prompt that is too long for the model is refused with 400 as well, and would be in any other form.
+    """
     status = getattr(error, "status_code", None)
     if status is not None:
-        return status in (400, 404, 422, 500, 501)
+        return status in (400, 404, 422, 500, 501) and "context" not in str(error).lower()
     return isinstance(error, (NotImplementedError, TypeError, ValueError, AttributeError))
 
 
@@ -174,12 +177,16 @@ def _speaks_openai(model: BaseChatModel) -> bool:
 
 def _json_schema(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
     named = {"name": "reply", "schema": request.schema}
-    return model.bind(**_caps(model, request), response_format={"type": "json_schema", "json_schema": named})
+    return model.bind(
+        **token_cap(model, request.max_tokens), response_format={"type": "json_schema", "json_schema": named}
+    )
 
 
 def _json_object(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
     """The schema inside the format is what llama.cpp's server enforces; others take it for plain JSON mode."""
-    return model.bind(**_caps(model, request), response_format={"type": "json_object", "schema": request.schema})
+    return model.bind(
+        **token_cap(model, request.max_tokens), response_format={"type": "json_object", "schema": request.schema}
+    )
 
 
 def _structured(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
@@ -188,16 +195,19 @@ def _structured(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
 
 
 def _plain(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
-    return model.bind(**_caps(model, request))
+    return model.bind(**token_cap(model, request.max_tokens))
 
 
-def _caps(model: BaseChatModel, request: Request) -> dict[str, Any]:
-    """Name the token cap as this model's class does; servers other than OpenAI's may know only `max_tokens`."""
+def token_cap(model: BaseChatModel, max_tokens: int) -> dict[str, Any]:
+    """Return what to `bind` to a model to cap its reply, named as the model's class does.
+
+    `ChatOpenAI` sends it as `max_completion_tokens`, which servers other than OpenAI's may not know.
+    """
     fields = type(model).model_fields
     caps: dict[str, Any] = {
-        name: request.max_tokens for name in ("max_tokens", "num_predict", "max_output_tokens") if name in fields
+        name: max_tokens for name in ("max_tokens", "num_predict", "max_output_tokens") if name in fields
     }
-    if _speaks_openai(model) and getattr(model, "openai_api_base", None):
+    if type(model).__name__ == "ChatOpenAI" and getattr(model, "openai_api_base", None):
         extra = getattr(model, "extra_body", None) or {}
-        caps = {**caps, "extra_body": {**extra, "max_tokens": request.max_tokens}}
+        caps = {**caps, "extra_body": {**extra, "max_tokens": max_tokens}}
     return caps

@@ -8,6 +8,7 @@ Catch `ReasoningBankError` to catch them all; each message carries the value tha
     │   ├── FieldTooLongError                  a text is longer than its cap
     │   └── TooManyItemsError                  one attempt brought more items than allowed
     ├── InvalidTaskError (ValueError)          the task is empty, too long or not text
+    ├── ProblemFileError (ValueError)          a file of problems cannot be read as one
     ├── NamespaceError (ValueError)
     │   ├── MissingNamespaceLabelError         a label in braces is not in config["configurable"]
     │   └── InvalidNamespaceLabelError         a label LangGraph stores would refuse
@@ -75,6 +76,15 @@ class TooManyItemsError(InvalidRecordError):
 
 class InvalidTaskError(ReasoningBankError, ValueError):
     """The task text cannot be worked on."""
+
+
+class ProblemFileError(ReasoningBankError, ValueError):
+    """A file of problems cannot be read as one."""
+
+    def __init__(self, path: object, line: int | None, problem: str) -> None:
+        self.path, self.line = path, line
+        where = f"{path}" if line is None else f"{path}, line {line}"
+        super().__init__(f'{where}: {problem}; a line looks like {{"id": "p1", "problem": "2 + 2", "answer": "4"}}')
 
 
 class NamespaceError(ReasoningBankError, ValueError):

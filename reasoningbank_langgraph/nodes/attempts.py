@@ -35,21 +35,27 @@ def read_task(state: Mapping[str, Any], names: Names) -> str:
 def begin(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
     """Return what the later nodes need to know of an attempt that begins now (JSON data).
 
-    Messages from the last one of the user on belong to it; an answer left over from an earlier task does not.
+    The user's message that asks for it belongs to it; messages and an answer left over from an earlier task do not.
     """
     task = read_task(state, names)
     messages = names.read("messages", state) or []
-    roles = [message.role for message in to_messages(messages)] if messages else []
-    start = len(roles) - 1 - roles[::-1].index("user") if "user" in roles else len(roles)
+    roles = [message.role for message in to_messages(messages)]
     reference = state.get("reference")
     return {
         "task": task,
         "task_id": str(state.get("task_id") or task_key(task)),
         "reference": None if reference is None else str(reference),
-        "start": start,
+        "start": _start(roles, first=not state.get("attempt")),
         "messages_before": len(roles),
         "answer_before": _text(names.read("answer", state)),
     }
+
+
+def _start(roles: Sequence[str], *, first: bool) -> int:
+    """Index of the first message of an attempt that begins after these."""
+    if "user" not in roles or (roles[-1] != "user" and not first):
+        return len(roles)
+    return len(roles) - 1 - roles[::-1].index("user")
 
 
 def attempt_of(state: Mapping[str, Any], names: Names) -> Attempt:

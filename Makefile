@@ -1,0 +1,44 @@
+# make demo   set up a virtual environment and solve six problems with the packaged model and a bank on disk
+# make test   set up and run everything: format, lint, types, tests
+# make lint   format, lint and types only
+
+PYTHON ?= python3
+VENV   ?= .venv
+# A CPU build of PyTorch is enough and saves gigabytes. Another build: make demo TORCH="torch"
+TORCH  ?= torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu
+BANK   ?= demo-bank
+
+BIN     = $(VENV)/bin
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test lint clean
+
+demo: $(VENV)/.demo
+	$(BIN)/reasoningbank solve --file examples/math_solver/demo.jsonl --bank $(BANK)
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+$(VENV)/.torch:
+	@echo "[1/2] virtual environment and PyTorch (about a minute, 200 MB)"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -c "import torch" 2>/dev/null || $(INSTALL) --retries 1 --timeout 30 $(TORCH)
+	@touch $@
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/.torch
+	@echo "[2/2] the package, its models, and llama.cpp, which is compiled once (8 to 15 minutes on two cores)"
+	$(INSTALL) -e ".[local,math]"
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/.torch
+	@echo "[2/2] the package with all extras, and llama.cpp, which is compiled once (8 to 15 minutes on two cores)"
+	$(INSTALL) -e ".[local,math,agents,dev]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,12 @@
+"""The command `reasoningbank`."""
+
+import typer
+
+from reasoningbank_langgraph.cli.model import model_app
+from reasoningbank_langgraph.cli.solve import solve
+
+app = typer.Typer(
+    help="Agents that learn from what worked and what failed.", no_args_is_help=True, pretty_exceptions_enable=False
+)
+app.command()(solve)
+app.add_typer(model_app, name="model")

@@ -1,0 +1,191 @@
+"""What `reasoningbank solve` shows: a paragraph a problem, a table at the end."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from reasoningbank_langgraph.bank import MemoryBank, Totals
+from reasoningbank_langgraph.math_answers import extract_answer
+from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.text import clean_line
+
+console = Console(soft_wrap=True, highlight=False)
+PARTS = ("retrieve", "solve", "judge", "extract", "write")
+_EVENTS = {"retrieved": "retrieve", "judged": "judge", "extracted": "extract", "consolidated": "write"}
+_STYLES = {"success": "green", "failure": "red", "indeterminate": "yellow"}
+
+
+class Seconds:
+    """Seconds a problem took, by part; what passes between retrieval and judging is the solver's."""
+
+    def __init__(self, parts: dict[str, float]) -> None:
+        self.parts = parts
+        self._last = time.perf_counter()
+
+    def note(self, event: dict[str, Any], at: float) -> None:
+        """Take in one event of the graph, which arrived at this time."""
+        part, took = _EVENTS[event["event"]], event["ms"] / 1000
+        if part == "judge":
+            self.parts["solve"] = max(0.0, at - self._last - took)
+        self.parts[part] = took
+        self._last = at
+
+
+class Outcome(NamedTuple):
+    """How one problem went."""
+
+    values: dict[str, Any]
+    """The graph's channels at the end."""
+    seconds: Seconds
+    resumed: str = ""
+    error: str = ""
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        """The verdict's fields; empty where it did not come to one."""
+        return self.values.get("verdict") or {}
+
+
+@dataclass
+class Report:
+    """Prints as problems come in, and keeps count."""
+
+    bank: MemoryBank
+    thread: str
+    path: str
+    known: int
+    outcomes: list[tuple[Problem, Outcome]] = field(default_factory=list)
+    stopped: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """0 when every problem was worked on, 1 when one could not be, 130 after Ctrl-C."""
+        if self.stopped:
+            return 130
+        return 1 if any(outcome.error for _, outcome in self.outcomes) else 0
+
+    def opening(self, model: str) -> None:
+        """Say which model works and what the bank holds already."""
+        self._line("model", model)
+        totals = self.bank.totals()
+        found = "empty, this run starts it" if not totals.items else f"{_amount(totals)} from earlier runs"
+        self._line("bank", f"{self.path}: {found}")
+        self._line("run", f"{self.thread} (--thread {self.thread} goes on with it)")
+        console.print()
+
+    def add(self, number: int, problem: Problem, outcome: Outcome) -> None:
+        """Show one problem: what was recalled and why, the answer, the verdict and why, what was learned."""
+        self.outcomes.append((problem, outcome))
+        note = f" ({outcome.resumed})" if outcome.resumed else ""
+        console.print(Text(f"[{number}/{self.known}] {problem.id}{note}  ", "bold") + Text(_short(problem.text, 90)))
+        self._recalled(outcome)
+        self._answered(problem, outcome)
+        self._judged(outcome)
+        self._learned(outcome)
+        if outcome.seconds.parts:
+            took = outcome.seconds.parts
+            self._line("seconds", "  ".join(f"{part} {took[part]:.2f}" for part in PARTS if part in took), "dim")
+        if outcome.error:
+            self._line("error", outcome.error, "red")
+        console.print()
+
+    def interrupted(self, command: list[str]) -> None:
+        """Say that the bank is whole and how to go on."""
+        self.stopped = True
+        again = shlex.join(command if "--thread" in command else [*command, "--thread", self.thread])
+        console.print(Text("stopped: the bank is whole; go on with", "yellow"))
+        console.print(Text(f"  {again.replace(command[0], 'reasoningbank', 1)}", "yellow"))
+
+    def closing(self) -> None:
+        """Show the totals of the run and of the bank."""
+        table = Table(title=f"{len(self.outcomes)} of {self.known} problems", title_justify="left", show_header=False)
+        for name, value in self._totals():
+            table.add_row(name, value)
+        console.print(table)
+
+    def _totals(self) -> list[tuple[str, str]]:
+        outcomes = [outcome for _, outcome in self.outcomes]
+        verdicts = Counter(str(outcome.verdict.get("status") or "none") for outcome in outcomes)
+        checked = [outcome for outcome in outcomes if outcome.verdict.get("judge") == "reference"]
+        right = sum(outcome.verdict["status"] == "success" for outcome in checked)
+        recalled = sum(bool(outcome.values.get("memories")) for outcome in outcomes)
+        own = sum(_recalls_itself(problem, outcome) for problem, outcome in self.outcomes)
+        rows = [
+            ("right answers", f"{right} of {len(checked)} with a reference" if checked else "no reference given"),
+            ("verdicts", ", ".join(f"{count} {status}" for status, count in verdicts.items())),
+            (
+                "unreadable replies",
+                f"judge {_unread(outcomes, 'verdict')}, extractor {_unread(outcomes, 'extraction')}",
+            ),
+            ("recalled lessons", f"for {recalled} problems, {own} of them its own"),
+            ("seconds a problem", self._mean_seconds(outcomes)),
+            ("bank now", _amount(self.bank.totals())),
+        ]
+        return rows
+
+    def _mean_seconds(self, outcomes: list[Outcome]) -> str:
+        timed = [outcome.seconds.parts for outcome in outcomes if outcome.seconds.parts]
+        means = ((part, [parts[part] for parts in timed if part in parts]) for part in PARTS)
+        return ", ".join(f"{part} {sum(values) / len(values):.2f}" for part, values in means if values) or "none"
+
+    def _recalled(self, outcome: Outcome) -> None:
+        memories = outcome.values.get("memories") or []
+        for memory in memories:
+            item = memory["item"]
+            self._line("recalled", f"{_short(item['title'], 70)} (from a {item['outcome']}; {memory['why']})", "cyan")
+        if not memories:
+            self._line("recalled", "nothing", "dim")
+
+    def _answered(self, problem: Problem, outcome: Outcome) -> None:
+        reply = outcome.values.get("answer")
+        if reply is None:
+            return
+        found = extract_answer(reply)
+        shown = _short(reply, 60) + f" ({found.reason})" if found.text is None else _short(found.text, 60)
+        expected = "" if problem.answer is None else f" (expected {_short(problem.answer, 60)})"
+        self._line("answer", shown + expected)
+
+    def _judged(self, outcome: Outcome) -> None:
+        verdict = outcome.verdict
+        if verdict:
+            status, why = verdict["status"], _short(verdict["rationale"] or verdict["reason"] or "", 140)
+            self._line("verdict", f"{status} ({verdict['judge']}): {why}", _STYLES[status])
+
+    def _learned(self, outcome: Outcome) -> None:
+        lessons = outcome.values.get("lessons") or []
+        for lesson in lessons:
+            self._line("learned", f"{_short(lesson['title'], 70)}: {_short(lesson['content'], 140)}", "magenta")
+        reason = (outcome.values.get("extraction") or {}).get("reason")
+        if not lessons and reason:
+            self._line("learned", f"nothing ({reason})", "dim")
+
+    def _line(self, name: str, value: str, style: str = "") -> None:
+        console.print(Text(f"  {name:<9} ", "dim") + Text(value, style))
+
+
+def _short(text: str, length: int) -> str:
+    """One clean line: text of models and files must not control the terminal."""
+    line = clean_line(text)
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def _amount(totals: Totals) -> str:
+    split = ", ".join(f"{count} from {name}" for name, count in totals._asdict().items() if name in _STYLES and count)
+    return f"{totals.items} lessons of {totals.experiences} attempts" + (f" ({split})" if split else "")
+
+
+def _recalls_itself(problem: Problem, outcome: Outcome) -> bool:
+    return any(memory["item"]["task_id"] == problem.id for memory in outcome.values.get("memories") or [])
+
+
+def _unread(outcomes: list[Outcome], channel: str) -> int:
+    reasons = [(outcome.values.get(channel) or {}).get("reason") for outcome in outcomes]
+    return sum(reason in ("unparsed", "truncated", "empty") for reason in reasons)

@@ -1,0 +1,136 @@
+"""`reasoningbank solve`: the math solver with a bank on disk, problem by problem."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from reasoningbank_langgraph.cli.report import Outcome, Report, Seconds, console
+from reasoningbank_langgraph.errors import ReasoningBankError
+from reasoningbank_langgraph.problems import Problem, one_problem, read_problems
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+    from reasoningbank_langgraph.model_choice import ResolvedModel
+
+CHECKPOINTS = "checkpoints.sqlite"
+
+
+def solve(
+    problem: Annotated[str | None, typer.Argument(help="A math problem; or use --file.")] = None,
+    file: Annotated[Path | None, typer.Option(help="JSONL with `problem`, and `id`, `answer` where known.")] = None,
+    bank: Annotated[Path, typer.Option(help="Folder of the bank; made when it is not there.")] = Path("bank"),
+    limit: Annotated[int | None, typer.Option(min=1, help="Take the first so many problems of the file.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="PATH.gguf, a pulled model, NAME at OPENAI_BASE_URL, or provider:NAME.")
+    ] = None,
+    judge_model: Annotated[str | None, typer.Option(help="Judges and distils instead of the model.")] = None,
+    thread: Annotated[
+        str | None, typer.Option(help="Name of this run; the same name goes on where it stopped.")
+    ] = None,
+    learn: Annotated[bool, typer.Option("--learn/--no-learn", help="Write lessons, or only read them.")] = True,
+    k: Annotated[int, typer.Option(min=1, help="Earlier experiences to retrieve.")] = 1,
+    max_items: Annotated[int, typer.Option(min=1, help="Lessons to show in all.")] = 3,
+) -> None:
+    """Solve math problems with a memory, and show what was recalled, judged and learned."""
+    if (problem is None) == (file is None):
+        raise typer.BadParameter("give either a problem or --file")
+    try:
+        problems = [one_problem(problem)] if file is None else read_problems(file, limit)  # type: ignore[arg-type]
+        report = _run(problems, bank, model, judge_model, thread or _new_name(), learn, k=k, max_items=max_items)
+    except ReasoningBankError as error:
+        console.print(f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        raise typer.Exit(1) from error
+    raise typer.Exit(report.exit_code)
+
+
+def _run(
+    problems: list[Problem],
+    bank: Path,
+    model: str | None,
+    judge_model: str | None,
+    thread: str,
+    learn: bool,
+    **options: Any,
+) -> Report:
+    from reasoningbank_langgraph.bank import MemoryBank
+    from reasoningbank_langgraph.math_solver import MATH_NAMESPACE
+    from reasoningbank_langgraph.store import ChromaStore
+
+    with ChromaStore.from_path(bank) as store, _models(model, judge_model) as (solver, critic):
+        memory = MemoryBank(store, MATH_NAMESPACE)
+        report = Report(memory, thread, str(bank), known=len(problems))
+        report.opening(solver.description)
+        with _compiled(solver, critic, store, bank, learn, options) as graph:
+            try:
+                _solve_all(graph, problems, thread, report)
+            except KeyboardInterrupt:
+                report.interrupted(sys.argv)
+        report.closing()
+        return report
+
+
+@contextmanager
+def _models(model: str | None, judge_model: str | None) -> Iterator[tuple[ResolvedModel, ResolvedModel]]:
+    from reasoningbank_langgraph.model_choice import resolve_model
+
+    with console.status("loading the model"):
+        solver = resolve_model(model, temperature=0)
+    with solver:
+        if judge_model is None:
+            yield solver, solver
+        else:
+            with resolve_model(judge_model, temperature=0) as critic:
+                yield solver, critic
+
+
+@contextmanager
+def _compiled(
+    solver: ResolvedModel, critic: ResolvedModel, store: Any, bank: Path, learn: bool, options: dict[str, Any]
+) -> Iterator[CompiledStateGraph[Any, Any, Any, Any]]:
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    from reasoningbank_langgraph.math_solver import create_math_solver
+
+    built = create_math_solver(solver.chat, judge_model=critic.chat, learn=learn, **options)
+    with closing(sqlite3.connect(bank / CHECKPOINTS, check_same_thread=False)) as connection:
+        yield built.compile(checkpointer=SqliteSaver(connection), store=store, name="math_solver")
+
+
+def _solve_all(graph: Any, problems: list[Problem], thread: str, report: Report) -> None:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("solving", total=len(problems))
+        for number, problem in enumerate(problems, 1):
+            bar.update(task, description=f"solving {problem.id}")
+            report.add(number, problem, _solve_one(graph, problem, thread))
+            bar.advance(task)
+
+
+def _solve_one(graph: Any, problem: Problem, thread: str) -> Outcome:
+    """Run one problem in a thread of its own: from its start, from where it stopped, or not at all when it is done."""
+    config = {"configurable": {"thread_id": f"{thread}/{problem.id}"}}
+    before = graph.get_state(config)
+    if before.values and not before.next:
+        return Outcome(before.values, Seconds({}), resumed="done before")
+    fresh = {"task": problem.text, "task_id": problem.id, "reference": problem.answer}
+    clock = Seconds({})
+    try:
+        for event in graph.stream(None if before.next else fresh, config, stream_mode="custom", durability="sync"):
+            clock.note(event, time.perf_counter())
+    except Exception as error:  # noqa: BLE001 - one problem that fails must not end the run; it is shown and counted
+        return Outcome(graph.get_state(config).values, clock, error=f"{type(error).__name__}: {error}")
+    return Outcome(graph.get_state(config).values, clock, resumed="resumed" if before.next else "")
+
+
+def _new_name() -> str:
+    return time.strftime("run-%Y%m%d-%H%M%S")

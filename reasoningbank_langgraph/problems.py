@@ -1,0 +1,57 @@
+"""Problems from a JSONL file: one object a line with `problem`, and `id` and `answer` where known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from reasoningbank_langgraph.errors import ProblemFileError
+from reasoningbank_langgraph.records import has_visible_text, task_key
+
+
+class Problem(NamedTuple):
+    """One problem to solve."""
+
+    id: str
+    text: str
+    answer: str | None = None
+
+
+def one_problem(text: str) -> Problem:
+    """Return a problem given as text, named by its content."""
+    return Problem(task_key(text)[:8], text)
+
+
+def read_problems(path: Path, limit: int | None = None) -> list[Problem]:
+    """Return the problems of a file, the first `limit` of them.
+
+    Raises:
+        ProblemFileError: the file cannot be read, holds no problem, or a line is no problem; the line is named.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise ProblemFileError(path, None, error.strerror or str(error)) from error
+    problems = list(_parsed(path, lines))[:limit]
+    if not problems:
+        raise ProblemFileError(path, None, "holds no problem")
+    if len({problem.id for problem in problems}) < len(problems):
+        raise ProblemFileError(path, None, "uses an id twice: ids name the threads to resume, so each is needed once")
+    return problems
+
+
+def _parsed(path: Path, lines: list[bytes]) -> Iterator[Problem]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ProblemFileError(path, number, f"is no JSON ({error})") from error
+        text = row.get("problem") if isinstance(row, dict) else None
+        if not isinstance(text, str) or not has_visible_text(text):
+            raise ProblemFileError(path, number, "needs a text in 'problem'")
+        answer = row.get("answer")
+        yield Problem(str(row.get("id") or f"line-{number}"), text, None if answer is None else str(answer))
