@@ -16,7 +16,7 @@ ROWS = [
     ["prompts", "text", "models"],
     ["parsing", "embeddings", "trajectory", "state", "dialogue"],
     ["store"],
-    ["bank", "math_answers"],
+    ["bank", "math_answers", "problems"],
     ["judges", "extraction"],
     ["nodes"],
     ["graph"],

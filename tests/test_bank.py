@@ -1,0 +1,122 @@
+"""What a bank returns for a task: close, active, in date, of others' tasks, and as many as asked for."""
+
+from datetime import timedelta
+
+import pytest
+
+from reasoningbank_langgraph import MemoryBank, MemoryItem
+from reasoningbank_langgraph.errors import InvalidNamespaceLabelError
+from reasoningbank_langgraph.records import now
+
+from .loop_fakes import indexed_memory, open_store
+
+STORES = pytest.mark.parametrize("kind", ["memory", "chroma"])
+
+
+def lesson(name, task, experience=None, **changes):
+    values = {"id": name, "title": f"title {name}", "description": f"when {name}", "content": f"do {name}"}
+    return MemoryItem(**{**values, "outcome": "success", "task": task, "experience_id": experience or name, **changes})
+
+
+def ids(memories):
+    return [memory.item.id for memory in memories]
+
+
+@STORES
+def test_the_closest_experience_comes_with_all_its_items(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        bank = MemoryBank(store, ("m",))
+        bank.add([lesson("a1", "red green blue", "a"), lesson("a2", "red green blue", "a")])
+        bank.add([lesson("b1", "cold winter night", "b")])
+        found = bank.search("red green grey")
+        assert ids(found) == ["a1", "a2"]
+        assert found[0].score == found[1].score > 0.5
+        assert "similarity" in found[0].why
+        assert ids(bank.search("a winter night")) == ["b1"]
+
+
+@STORES
+def test_k_counts_experiences_and_max_items_what_is_shown(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        bank = MemoryBank(store, ("m",))
+        for name in "abcd":
+            bank.add([lesson(f"{name}{number}", f"red green {name}", name) for number in range(3)])
+        assert len({memory.item.experience_id for memory in bank.search("red green", k=2, max_items=9)}) == 2
+        assert len(bank.search("red green", k=2, max_items=9)) == 6
+        assert len(bank.search("red green", k=2, max_items=4)) == 4
+
+
+@STORES
+def test_what_may_not_be_shown_never_crowds_out_what_may(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        bank = MemoryBank(store, ("m",))
+        for number in range(40):
+            bank.add([lesson(f"old{number}", "red green blue", valid_until=now() - timedelta(days=1))])
+            bank.add([lesson(f"bad{number}", "red green blue", status="quarantined")])
+        bank.add([lesson("good", "red green", valid_until=now() + timedelta(days=1))])
+        assert ids(bank.search("red green blue yellow")) == ["good"]
+
+
+def test_a_floor_on_the_similarity_is_kept():
+    bank = MemoryBank(indexed_memory(), ("m",))
+    bank.add([lesson("a", "red green blue")])
+    assert ids(bank.search("red green grey", min_score=0.4)) == ["a"]
+    assert bank.search("cold winter night", min_score=0.9) == []
+
+
+@pytest.mark.parametrize(
+    ("match", "query", "expected"),
+    [("task", "red green", ["a"]), ("lesson", "title a when a", ["a"]), ("lesson", "title b when b", ["b"])],
+)
+def test_what_a_task_is_matched_with_can_be_chosen(match, query, expected):
+    bank = MemoryBank(indexed_memory(), ("m",), match=match)
+    bank.add([lesson("a", "red green")])
+    bank.add([lesson("b", "cold winter")])
+    assert ids(bank.search(query + " now")) == expected
+
+
+@STORES
+def test_one_embedding_call_serves_a_retrieval(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        embedder = store.embeddings
+        bank = MemoryBank(store, ("m",))
+        bank.add([lesson("a", "red green", "a"), lesson("a2", "red green", "a")])
+        embedder.calls.clear()
+        bank.search("red green blue", thread_id="t", written=[])
+        assert embedder.calls == [["red green blue"]]
+
+
+@STORES
+def test_a_bank_sees_none_of_the_banks_below_or_beside_it(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        for namespace in [("m", "al"), ("m", "alice"), ("m",), ("m", "al", "x")]:
+            MemoryBank(store, namespace).add([lesson("/".join(namespace), "red green")])
+        for namespace in [("m", "al"), ("m", "alice"), ("m",)]:
+            bank = MemoryBank(store, namespace)
+            assert ids(bank.search("red green blue", k=9, max_items=9)) == ["/".join(namespace)]
+            assert [item.id for item in bank.items()] == ["/".join(namespace)]
+
+
+def test_a_long_task_is_kept_whole_and_matched_by_its_start():
+    bank = MemoryBank(indexed_memory(), ("m",))
+    task = "red green " * 5000
+    bank.add([lesson("a", task)])
+    assert bank.get("a").task == task
+    assert ids(bank.search("red green")) == ["a"]
+
+
+@pytest.mark.parametrize("options", [{"k": 0}, {"max_items": 0}])
+def test_a_count_below_one_is_refused(options):
+    with pytest.raises(ValueError, match="at least 1"):
+        MemoryBank(indexed_memory(), ("m",)).search("x", **options)
+
+
+@pytest.mark.parametrize("namespace", [(), ("a.b",), ("",), (1,), ("langgraph", "x")])
+def test_a_namespace_that_stores_refuse_is_refused_by_name(namespace):
+    with pytest.raises(InvalidNamespaceLabelError):
+        MemoryBank(indexed_memory(), namespace)
+
+
+def test_an_unknown_way_to_match_is_refused():
+    with pytest.raises(ValueError, match="match"):
+        MemoryBank(indexed_memory(), ("m",), match="title")

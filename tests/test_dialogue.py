@@ -1,0 +1,134 @@
+"""How models are asked: capped, timed, in the form their server understands."""
+
+import asyncio
+import time
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from reasoningbank_langgraph.dialogue import Request, Speaker, token_cap
+from reasoningbank_langgraph.errors import ModelCallError, ModelTimeoutError
+from reasoningbank_langgraph.testing import ScriptedChatModel
+
+SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}
+
+
+def dialogue(rounds=1):
+    texts = []
+    for number in range(rounds):
+        reply = yield Request([HumanMessage(f"round {number}")], SCHEMA, 20)
+        texts.append(reply.text)
+    return texts
+
+
+class Refused(Exception):
+    """What a server answers to a request it cannot read."""
+
+    def __init__(self, status_code, text="no such format"):
+        self.status_code = status_code
+        super().__init__(text)
+
+
+class BaseChatOpenAI(ScriptedChatModel):
+    """Named like the class all OpenAI-compatible models share; keeps the options of every call."""
+
+    max_tokens: int | None = None
+    options: list = []
+
+    def _generate(self, messages, stop=None, run_manager=None, **options):
+        self.options.append(options)
+        kind = options.get("response_format", {}).get("type")
+        if kind in self.metadata["refuses"]:
+            raise self.metadata["error"]
+        return super()._generate(messages, stop, run_manager)
+
+
+def server(*refuses, error=None, script=lambda _: "{}"):
+    return BaseChatOpenAI(script, options=[], metadata={"refuses": refuses, "error": error or Refused(500)})
+
+
+def test_a_dialogue_is_carried_to_the_model_round_by_round():
+    model = ScriptedChatModel(["a", "b"])
+    assert Speaker(model, "judge").run(dialogue(2)) == ["a", "b"]
+    assert [call[0].text for call in model.calls] == ["round 0", "round 1"]
+
+
+async def test_a_dialogue_is_carried_the_same_in_async_code():
+    assert await Speaker(ScriptedChatModel(["a", "b"]), "judge").arun(dialogue(2)) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("refuses", "dialect"),
+    [((), "json_schema"), (("json_schema",), "json_object"), (("json_schema", "json_object"), "plain")],
+)
+def test_the_first_way_of_asking_that_the_server_takes_is_remembered(refuses, dialect):
+    model = server(*refuses)
+    speaker = Speaker(model, "judge")
+    speaker.run(dialogue(3))
+    assert speaker.dialect == dialect
+    assert speaker.fallbacks == dict.fromkeys(refuses, 1)
+    assert len(model.options) == 3 + len(refuses)
+
+
+def test_a_model_without_structured_output_is_asked_plainly():
+    speaker = Speaker(ScriptedChatModel(["{}"]), "judge")
+    speaker.run(dialogue())
+    assert (speaker.dialect, speaker.fallbacks) == ("plain", {"structured": 1})
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ConnectionError("down"), Refused(429), Refused(401), Refused(400, "Requested tokens exceed the context window")],
+)
+def test_a_failure_of_the_server_is_no_refusal_of_the_form(error):
+    speaker = Speaker(server("json_schema", error=error), "judge")
+    with pytest.raises(ModelCallError, match="judge"):
+        speaker.run(dialogue())
+    assert speaker.dialect == "json_schema"
+
+
+def test_every_call_is_capped():
+    model = server()
+    Speaker(model, "judge").run(dialogue(2))
+    assert [options["max_tokens"] for options in model.options] == [20, 20]
+
+
+def test_a_chat_model_of_openai_on_another_server_gets_the_cap_in_both_spellings():
+    from langchain_openai import ChatOpenAI
+
+    own = ChatOpenAI(model="m", base_url="http://127.0.0.1:9/v1", api_key="x", extra_body={"top_k": 1})
+    assert token_cap(own, 7) == {"max_tokens": 7, "extra_body": {"top_k": 1, "max_tokens": 7}}
+    assert token_cap(ScriptedChatModel([]), 7) == {}
+
+
+def test_a_call_that_takes_too_long_is_given_up():
+    speaker = Speaker(ScriptedChatModel(lambda _: "late", delay=5), "judge", time_limit=0.05)
+    started = time.monotonic()
+    with pytest.raises(ModelTimeoutError, match=r"0\.05 s"):
+        speaker.run(dialogue())
+    assert time.monotonic() - started < 2
+
+
+async def test_a_call_that_takes_too_long_is_given_up_in_async_code():
+    class Slow(ScriptedChatModel):
+        async def _agenerate(self, *args, **options):
+            await asyncio.sleep(5)
+
+    with pytest.raises(ModelTimeoutError):
+        await Speaker(Slow([]), "judge", time_limit=0.05).arun(dialogue())
+
+
+def test_a_script_that_runs_out_is_a_failing_test_not_an_outage():
+    with pytest.raises(AssertionError, match="no reply for call 1"):
+        Speaker(ScriptedChatModel([]), "judge").run(dialogue())
+
+
+def test_the_reply_keeps_what_the_server_says_about_it():
+    reply = AIMessage("{", response_metadata={"finish_reason": "length"})
+    seen = []
+
+    def reading():
+        seen.append((yield Request([HumanMessage("x")], SCHEMA, 5)))
+
+    Speaker(ScriptedChatModel([reply]), "judge").run(reading())
+    assert seen[0].response_metadata["finish_reason"] == "length"
