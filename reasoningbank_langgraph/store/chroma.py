@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import finalize
 
 from langchain_core.embeddings import Embeddings
-from langgraph.store.base import BaseStore, Op, Result, SearchOp, TTLConfig
+from langgraph.store.base import BaseStore, IndexConfig, Op, Result, SearchOp, TTLConfig
 
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.errors import EmbeddingMismatchError, StoreClosedError
@@ -90,7 +90,7 @@ class ChromaStore(BaseStore):
         opened = open_or_create(client, collection, self._indexing)
         shared = is_shared(client)
         self._shelf = shelf_for(client, Rows(client, opened), shared=shared, limit=cache_bytes)
-        self._reader = Reader(self._shelf, omit_expired=bool((ttl or {}).get("omit_expired")))
+        self._reader = Reader(self._shelf, ttl)
         self._writer = Writer(self._shelf, self._reader)
         self._sweeper = Sweeper(self.sweep_ttl)
         self._closed = False
@@ -184,6 +184,19 @@ class ChromaStore(BaseStore):
         except BaseException:
             release()
             raise
+
+    @property
+    def embeddings(self) -> Embeddings | None:
+        """The embedder, None for a store without vectors."""
+        return self._indexing.embeddings
+
+    @property
+    def index_config(self) -> IndexConfig | None:
+        """What is embedded and how, as LangGraph describes it; None for a store without vectors."""
+        indexing = self._indexing
+        if indexing.embeddings is None:
+            return None
+        return {"dims": indexing.dims, "embed": indexing.embeddings, "fields": list(indexing.fields)}
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out operations: reads first, on the state before the batch, then writes; results in their order."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import chain, islice
 
-from langgraph.store.base import GetOp, Item, ListNamespacesOp, SearchItem, SearchOp
+from langgraph.store.base import GetOp, Item, ListNamespacesOp, SearchItem, SearchOp, TTLConfig
 
 from reasoningbank_langgraph.store.filters import matches
 from reasoningbank_langgraph.store.layout import Entry, Vector, item_id, row_id
@@ -23,12 +23,16 @@ class Reader:
 
     Args:
         shelf: the collection.
-        omit_expired: expired items are not there, even before they are swept.
+        ttl: with `omit_expired`, expired items are not there, even before they are swept.
     """
 
-    def __init__(self, shelf: Shelf, *, omit_expired: bool) -> None:
+    def __init__(self, shelf: Shelf, ttl: TTLConfig | None) -> None:
         self._shelf = shelf
-        self._omit_expired = omit_expired
+        self._ttl = ttl
+
+    @property
+    def _omit_expired(self) -> bool:
+        return bool(self._ttl and self._ttl.get("omit_expired"))
 
     def get(self, ops: Mapping[int, GetOp]) -> dict[int, Entry | None]:
         """Return the item each op asks for, None where there is none."""

@@ -1,0 +1,58 @@
+"""Fixtures for the store tests: a bank in a folder, and a real Chroma server on loopback."""
+
+import contextlib
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.testing import HashEmbeddings
+
+
+@pytest.fixture
+def embeddings():
+    return HashEmbeddings()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "bank"
+
+
+@pytest.fixture
+def store(folder, embeddings):
+    with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+        yield store
+
+
+@pytest.fixture(scope="session")
+def server_port(tmp_path_factory):
+    """Port of a Chroma server that runs until the end of the tests."""
+    from pytest_socket import enable_socket
+
+    enable_socket()
+    with contextlib.closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = shutil.which("chroma", path=str(Path(sys.executable).parent)) or "chroma"
+    data = tmp_path_factory.mktemp("server")
+    command = [program, "run", "--path", str(data), "--host", "127.0.0.1", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            _wait_for(port)
+            yield port
+        finally:
+            server.terminate()
+
+
+def _wait_for(port):
+    for _ in range(200):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the Chroma server did not start")
