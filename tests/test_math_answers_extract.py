@@ -78,19 +78,15 @@ def test_a_missing_answer_has_its_reason(reply: str, reason: str) -> None:
     assert extract_answer(reply) == (None, reason)
 
 
-PARTS = ("{", "}", "\\", "\\boxed{", "\\boxed ", "<think>", "</think>", "#### ", "answer is ", "answer: ", "final ", "\n", " ",
-         "*", "1", ". A")  # fmt: skip
+TAGS = ("<think>", "</think>", "\\boxed{", "\\boxed ", "#### ", "answer is ", "answer: ", "final ", ". A")
+PARTS = (*TAGS, *"{}\\ \n*1")
+RUNS = (*PARTS, "{}", "\\boxed{}", "final answer", "answer **", "<think></think>", ":", "####\n")
 
 
-@pytest.mark.parametrize(
-    "part", [*PARTS, "{}", "\\boxed{}", "final answer", "answer **", "<think></think>", ":", "####\n"]
-)
+@pytest.mark.parametrize("part", RUNS)
 def test_two_hundred_thousand_hostile_characters_are_read_in_passing(part: str) -> None:
-    for text in (
-        part * (200_000 // len(part)),
-        "\\boxed{" + part * (200_000 // len(part)),
-        "answer" + part * 30_000 + "7",
-    ):
+    run = part * (200_000 // len(part))
+    for text in (run, "\\boxed{" + run, "answer" + run + "7", "####" + run):
         start = time.monotonic()
         extract_answer(text)
         assert time.monotonic() - start < 2
