@@ -20,12 +20,20 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "content": ("text", "lesson", "body", "insight", "strategy", "details"),
 }
 _LISTS = ("items", "memory_items", "memories", "lessons", "memory", "item", "memory_item")
+_NAME = r"(?P<{}>title|description|content)"
 _HEADING = re.compile(
-    r"(?:[ \t]*#{1,6}[ \t]*|[ \t]*[-*+]?[ \t]*)(?P<bold>\*\*|__)?(?P<name>title|description|content)(?P=bold)?"
-    r"(?(bold)|)[ \t]*(?P<colon>[:：])?(?:\*\*|__)?[ \t]*(?P<rest>.*)",
+    r"[ \t]{0,8}(?:[-*+][ \t]|\d{1,2}[.)][ \t])?(?:"
+    r"#{1,6}[ \t]*(?:\*\*)?" + _NAME.format("heading") + r"\b(?:\*\*)?[ \t]*[:：]?(?:\*\*)?"
+    r"|(?:\*\*|__)" + _NAME.format("bold") + r"[ \t]*(?:[:：](?:\*\*|__)|(?:\*\*|__)[ \t]*[:：]?)"
+    r"|" + _NAME.format("plain") + r"[ \t]*[:：])[ \t]*",
     re.IGNORECASE,
 )
-_NEW_ITEM = re.compile(r"[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*)?memory[ \t]+item\b[^\n]{0,20}$", re.IGNORECASE)
+_NEW_ITEM = re.compile(
+    r"[ \t]{0,8}(?:#{1,6}[ \t]*)?(?:\*\*)?memory[ \t]+item[ \t]*#?\d{0,3}(?:\*\*)?"
+    r"(?:[:：.\-–—](?:\*\*)?(?P<title>.*))?$",
+    re.IGNORECASE,
+)
+_LONGEST_HEADING = 250
 
 
 class ParsedItems(NamedTuple):
@@ -62,10 +70,12 @@ def _from_calls(read: Reply) -> ParsedItems | None:
     for call in reversed(read.calls):
         if isinstance(call, str):
             objects = find_objects(call)
-            parsed = _last_answer(objects.found)
+            parsed = _last_list(objects.found)
+            if parsed is None:
+                parsed = _singles(objects.found)
             cut = objects.open_at is not None
         else:
-            parsed, cut = _read_list(restore_latex(call)), read.ending == "length"
+            parsed, cut = _from_arguments(restore_latex(call)), read.ending == "length"
         if parsed is not None:
             return ParsedItems(parsed, None if parsed else "empty", cut)
     return None
@@ -73,10 +83,13 @@ def _from_calls(read: Reply) -> ParsedItems | None:
 
 def _from_text(read: Reply) -> ParsedItems:
     objects = find_objects(read.text)
-    items = _last_answer(objects.found)
-    cut = read.cut or objects.open_after_last() or objects.open_at is not None or _cut_after(read, objects)
-    if items is None and not objects.found:
-        items = _from_markdown(read.text, cut=read.ending == "length" or read.cut) or None
+    items = _last_list(objects.found)
+    cut = read.cut or objects.open_after_last() or _cut_after(read, objects)
+    if items is None:
+        items = _singles(objects.found)
+        cut = cut or objects.open_at is not None
+    if items is None and objects.open_at is None:
+        items = _from_markdown(read.text, cut=cut) or None
     if items:
         return ParsedItems(items, None, cut)
     return ParsedItems([], _why_none(read, items, cut=cut), cut)
@@ -95,14 +108,14 @@ def _why_none(read: Reply, items: list[dict[str, str]] | None, *, cut: bool) -> 
     return "refused" if looks_refused(read.text) else "unparsed"
 
 
-def _last_answer(found: list[Found]) -> list[dict[str, str]] | None:
-    """Items of the last list in the text; without a list, all the single items in it."""
-    for one in reversed(found):
-        items = _read_list(one.value)
-        if items is not None:
-            return items
-    single = [item for one in found if isinstance(one.value, dict) and (item := _read_item(one.value))]
-    return single or None
+def _last_list(found: list[Found]) -> list[dict[str, str]] | None:
+    """Items of the last list in the text."""
+    return next((items for one in reversed(found) if (items := _read_list(one.value)) is not None), None)
+
+
+def _singles(found: list[Found]) -> list[dict[str, str]] | None:
+    """Items that stand alone: one a line, or the finished ones of a list that was cut."""
+    return [item for one in found if isinstance(one.value, dict) and (item := _read_item(one.value))] or None
 
 
 def _read_list(value: Any) -> list[dict[str, str]] | None:
@@ -152,6 +165,11 @@ def _text(fields: dict[str, Any], field: str) -> str | None:
     return value.encode("utf-8", "replace").decode("utf-8").strip()
 
 
+def _from_arguments(value: Any) -> list[dict[str, str]] | None:
+    items = _read_list(value)
+    return _singles([Found(value, 0, 0)]) if items is None else items
+
+
 def _folded(value: dict[str, Any]) -> dict[str, Any]:
     return {re.sub(r"[\s\-]+", "_", str(key).strip().casefold()): inner for key, inner in value.items()}
 
@@ -161,25 +179,17 @@ def _from_markdown(text: str, *, cut: bool) -> list[dict[str, str]]:
     drafts: list[dict[str, list[str]]] = []
     field: str | None = None
     for line in text.splitlines():
-        heading = _heading(line)
-        if _NEW_ITEM.match(line):
+        if item := _NEW_ITEM.match(line[:_LONGEST_HEADING]):
+            drafts.append({"name": [item["title"]]} if item["title"] else {})
             field = None
-        elif heading:
-            field = heading[0]
-            if field == "title" or not drafts:
+        elif heading := _HEADING.match(line[:_LONGEST_HEADING]):
+            field = str(heading[heading.lastgroup or 0]).casefold()
+            if not drafts or (field == "title" and "title" in drafts[-1]):
                 drafts.append({})
-            drafts[-1].setdefault(field, []).append(heading[1])
+            drafts[-1].setdefault(field, []).append(line[heading.end() :])
         elif field:
             drafts[-1][field].append(line)
     return list(_finished(drafts[:-1] if cut else drafts))
-
-
-def _heading(line: str) -> tuple[str, str] | None:
-    """The field a line opens and what it holds of it; plain words need a colon, headings and bold do not."""
-    found = _HEADING.fullmatch(line[:20_000])
-    if not found or not (found["colon"] or found["bold"] or line.lstrip().startswith("#")):
-        return None
-    return found["name"].casefold(), found["rest"]
 
 
 def _finished(drafts: Iterable[dict[str, list[str]]]) -> Iterable[dict[str, str]]:

@@ -15,8 +15,11 @@ _SOLID = re.compile(r"\S")
 _CLOSERS = {'"': '"', "'": "'", "“": '”“"', "‘": "’'"}
 _PAIRS = {"}": "{", "]": "["}
 # A schema in place of values: "success" | "failure", 0..1. Repairing it would make an answer of it.
-_SCHEMA = re.compile(r"[\"'”]\s*\|\s*[\"'“]|:\s*\d(?:\.\d+)?\s*(?:\.\.|-)\s*\d")
-_SCAN_BUDGET = 400_000
+_SCHEMA = re.compile(
+    r":\s*(?:[\"'“][\w ]{0,40}[\"'”]\s*(?:\||or)\s*[\"'“]|(?:an?\s)?(?:number|float|string)\b"
+    r"|\d(?:\.\d+)?\s*(?:\.\.|-|to)\s*\d[\d.]*\s*[,}])"
+)
+_SCAN_BUDGET, _SPAN_COST = 400_000, 200
 _REPAIR_CHARS, _REPAIR_BRACES = 12_000, 40
 
 
@@ -50,7 +53,7 @@ def find_objects(text: str) -> Objects:
         read = [Found(value, *span) for span in spans if (value := parse_span(text[span[0] : span[1]])) is not None]
         if end is None:
             open_at = start.start()
-        budget -= (end or len(text)) - start.start() if not (end and read) else 0
+        budget -= _SPAN_COST + (0 if end and read else (end or len(text)) - start.start())
         found += read
         position = read[-1].end if read else start.end()
     return Objects(found, open_at)

@@ -102,7 +102,7 @@ def _joined(content: Any, kind: str) -> str:
         return content if kind == "text" else ""
     if not isinstance(content, Iterable):
         return ""
-    return "\n".join(_block(block, kind) for block in content)
+    return "".join(_block(block, kind) for block in content)
 
 
 def _block(block: Any, kind: str) -> str:

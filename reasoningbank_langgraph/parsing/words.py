@@ -13,25 +13,36 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SUCCESS = _words("success successful successfully succeeded succeed pass passed passes correct right solved true yes")
+_SUCCESS = _words("success successful successfully succeeded succeed pass passed passes correct solved")
 _FAILURE = _words(
-    """failure failed fail fails failing unsuccessful unsuccessfully incorrect incorrectly wrong wrongly unsolved
-    invalid false no"""
+    """failure failed fail fails failing unsuccessful unsuccessfully incorrect incorrectly wrong wrongly unsolved"""
 )
+# These mean a status only where they are all that is said: "left and right", "no step is missing".
+_ALONE: dict[str, Reading] = {
+    **dict.fromkeys(("yes", "true", "right"), "success"),
+    **dict.fromkeys(("no", "false", "invalid"), "failure"),
+}
 _UNDECIDED = _words("indeterminate undetermined unknown uncertain unclear inconclusive undecided unverifiable unsure")
-_NEGATIONS = _words("not never isn't wasn't didn't doesn't hasn't cannot can't without non hardly")
+_NEGATIONS = _words("no not never isn't wasn't didn't doesn't hasn't cannot can't without non hardly")
 # A word that takes back part of what is said: "PASS (with caveats)", "partially correct", "success | failure".
 _HEDGES = _words(
     """but however though although except unless partial partially mostly mainly almost nearly largely somewhat half
     maybe perhaps possibly probably likely presumably apparently with if or either pending caveat caveats"""
+)
+_CANNOT_TELL = frozenset(
+    ("cannot determine", "can not determine", "can't determine", "not determined", "not sure", "no verdict")
 )
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _CLAUSE_END = re.compile(r"[.;,:\n(\[–—]| - ")
 _LONGEST = 300
 
 _PLACEHOLDER = re.compile(
-    r"[.…\s\-_*]+|<[^<>]*>|\[[^\[\]]*\]|\{\{?[^{}]*\}\}?|"
-    r"(?:string|str|text|none|null|n/?a|todo|tbd|value|title|description|content|rationale|placeholder)[.:]?",
+    r"[.…\s\-_*]+|<[^<>]*>|\[[^\[\]]*\]|\{\{?[^{}]*\}\}?"
+    r"|(?:string|str|text|none|null|n/?a|todo|tbd|value|placeholder)[.:]?"
+    r"|(?:(?:an?|the|your)\s)?(?:short\s|brief\s)?(?:title|description|content|rationale|reason(?:ing)?|explanation)"
+    r"(?:\s(?:here|of the (?:memory )?item|goes here))?[.:]?"
+    r"|a few words|(?:one|two|1|2)(?:(?: to | or |-)(?:two|three|2|3))? sentences?(?:: (?:when|what|why)\b.{0,40})?[.]?"
+    r"|why, in one or two sentences",
     re.IGNORECASE,
 )
 
@@ -47,14 +58,7 @@ def read_status(value: Any) -> Reading | None:
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
     folded = unicodedata.normalize("NFKC", value).casefold().replace("’", "'").strip(" \t\n\"'`*_.!")
-    if folded in (
-        "cannot determine",
-        "can not determine",
-        "can't determine",
-        "not determined",
-        "not sure",
-        "no verdict",
-    ):
+    if folded in _CANNOT_TELL:
         return "undecided"
     return _read_words(folded)
 
@@ -62,13 +66,20 @@ def read_status(value: Any) -> Reading | None:
 def _read_words(folded: str) -> Reading | None:
     words = _WORD.findall(folded)
     head = _WORD.findall(_CLAUSE_END.split(folded, maxsplit=1)[0])
-    said = {_meaning(word) for word in words} - {None}
-    if len(said) != 1 or _HEDGES & set(words) or "|" in folded or not any(_meaning(word) for word in head):
+    alone = len(head) == 1 and head[0] in _ALONE
+    meant = [_ALONE[head[0]]] if alone else [_meaning(word) for word in head]
+    said = {meaning for meaning in (*meant, *map(_meaning, words)) if meaning}
+    if len(said) != 1 or _HEDGES & set(words) or "|" in folded or not any(meant):
         return None
-    (reading,) = said
-    if _NEGATIONS & set(head):
-        return "failure" if reading == "success" else None
-    return reading
+    return said.pop() if alone else _negated(said.pop(), head, meant)
+
+
+def _negated(reading: Reading, head: list[str], meant: list[Reading | None]) -> Reading | None:
+    """Turn a success that is negated before it is named into a failure; any other negation leaves it open."""
+    negations = [place for place, word in enumerate(head) if word in _NEGATIONS]
+    if not negations:
+        return reading
+    return "failure" if reading == "success" and negations[-1] < meant.index(reading) else None
 
 
 def _meaning(word: str) -> Reading | None:
@@ -80,5 +91,5 @@ def _meaning(word: str) -> Reading | None:
 
 
 def is_placeholder(text: str) -> bool:
-    """Say whether a text is the blank of a format example (`...`, `<title>`, `string`) and no answer."""
+    """Say whether a text is the blank of a format example (`...`, `<title>`, `a few words`) and no answer."""
     return _PLACEHOLDER.fullmatch(text.strip()) is not None

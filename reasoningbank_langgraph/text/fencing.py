@@ -8,7 +8,11 @@ import secrets
 from reasoningbank_langgraph.text.sanitise import clean_text
 
 _LABEL = re.compile(r"[a-z][a-z ]{0,39}")
-_ROOM = 16
+_SPACE = re.compile(r"\s")
+_MIN_CHARS = 100
+_NEAR = 4
+# Two line ends, and the brackets that cleaning puts around a role marker.
+_GROWTH = 16
 _CUT_MARK = " [cut]"
 
 
@@ -26,8 +30,7 @@ def fence(text: str, label: str, *, max_chars: int | None = None) -> str:
     """
     if not _LABEL.fullmatch(label):
         raise ValueError(f"a label is lower-case words, got {label!r}")
-    shown = clean_text(text)
-    return enclose(shown if max_chars is None else _head_and_tail(shown, max_chars), label)
+    return enclose(clean_text(text) if max_chars is None else _head_and_tail(text, max_chars), label)
 
 
 def enclose(inside: str, label: str) -> str:
@@ -46,16 +49,31 @@ def cut(text: str, limit: int) -> str:
 
 
 def _head_and_tail(text: str, limit: int) -> str:
-    if limit < 100:
-        raise ValueError(f"max_chars must be at least 100, got {limit}")
-    if len(text) <= limit:
-        return text
-    mark = f"[... {len(text)} characters left out ...]"
-    room = limit - len(mark) - 2 - _ROOM
-    head, tail = text[: room - room // 2], text[-(room // 2) :]
-    head = head[: max(head.rfind(" "), head.rfind("\n"))] if re.search(r"\s", head[len(head) // 2 :]) else head
-    start = re.search(r"\s", tail[: len(tail) // 2])
-    # What was the middle of a line now starts one, so a role marker may have come about.
-    tail = clean_text(tail[start.end() :] if start else tail)
-    left_out = len(text) - len(head) - len(tail)
-    return f"{head}\n[... {left_out} characters left out ...]\n{tail}"
+    """Clean a text and keep its two ends; what is far from both is not even cleaned."""
+    if limit < _MIN_CHARS:
+        raise ValueError(f"max_chars must be at least {_MIN_CHARS}, got {limit}")
+    whole, near = len(text), _NEAR * limit
+    if whole <= 2 * near:
+        first = last = clean_text(text)
+        if len(first) <= limit:
+            return first
+    else:
+        first, last = clean_text(text[:near]), clean_text(text[-near:])
+    room = limit - len(_left_out(whole)) - _GROWTH
+    # What was the middle of a line now starts one, so a role marker may have come about: the tail is cleaned again.
+    head, tail = _up_to_space(first[: room - room // 2]), clean_text(_from_space(last[-(room // 2) :]))
+    return f"{head}\n{_left_out(whole - len(head) - len(tail))}\n{tail}"
+
+
+def _left_out(count: int) -> str:
+    return f"[... {count} characters left out ...]"
+
+
+def _up_to_space(text: str) -> str:
+    spaces = [found.start() for found in _SPACE.finditer(text, len(text) // 2)]
+    return text[: spaces[-1]] if spaces else text
+
+
+def _from_space(text: str) -> str:
+    found = _SPACE.search(text, 0, len(text) // 2)
+    return text[found.end() :] if found else text

@@ -45,19 +45,18 @@ TOKEN = re.compile(
     | <(?P<byte>0x[0-9a-f]{{2}}|unused\d{{1,5}})>
     | \[\s?(?P<bracket>/?\s?(?:{_BRACKETS}))\s?\]                                   # [INST]
     | (?P<comment><!--|-->)
-    | (?P<block>`{{3,}}|~{{3,}})
-    | (?P<ours>={{3,}})(?=\s{{0,3}}(?:begin|end)\b)""",
-    re.VERBOSE,
+    | (?P<block>`{{3,}}|^(?:[^\S\n]|[>*+-])*+~{{3,}})
+    | (?<!=)(?P<ours>={{3,}}+)(?=\s{{0,3}}(?:begin|end)\b)""",
+    re.VERBOSE | re.MULTILINE,
 )
 
-_ROLES = (
-    "human|user|assistant|system|developer|tools?|function|model|ai|bot|ipython|instructions?|response|input|output"
-    "|question|answer|task|verdict|status|judge|memory"
-)
-_LEAD = r"^[\s>*\#_+-]{0,40}"
+# Answer, question and task are everyday words at the start of a line; as headings they are a prompt's own.
+_ROLES = "human|user|assistant|system|developer|tools?|function|model|ai|bot|ipython|instructions?|verdict|status|judge"
+_HEADINGS = rf"(?:{_ROLES}|response|input|output|question|answer|task|memory\ items?\ ?\d{{0,3}})"
+_LEAD = r"^(?:[^\S\n]|[>*\#_+-])*+"
 ROLE = re.compile(
-    rf"""{_LEAD}(?P<role>{_ROLES})(?=[*_\s]{{0,8}}:)
-    | ^[\s>*_]{{0,20}}\#{{1,6}}[\s*_]{{0,8}}(?P<heading>(?:{_ROLES})|memory\ items?\ ?\d{{0,3}})(?=[*_:\ \t]{{0,8}}$)
+    rf"""{_LEAD}(?P<role>{_ROLES})(?=[*_\ \t]*+:)
+    | {_LEAD}(?<=[\#*_\ \t])(?P<heading>{_HEADINGS})(?=[*_\ \t]*+(?::|$))
     | {_LEAD}(?P<to>assistant)(?=\s{{1,8}}to\s?=)""",
     re.VERBOSE | re.MULTILINE,
 )

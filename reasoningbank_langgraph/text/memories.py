@@ -7,7 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reasoningbank_langgraph.errors import InvalidRecordError
-from reasoningbank_langgraph.records import DESCRIPTION_CAP, TITLE_CAP, MemoryItem, RetrievedMemory, has_visible_text
+from reasoningbank_langgraph.records import (
+    CONTENT_CAP,
+    DESCRIPTION_CAP,
+    TITLE_CAP,
+    MemoryItem,
+    RetrievedMemory,
+    has_visible_text,
+)
 from reasoningbank_langgraph.text.fencing import cut, enclose
 from reasoningbank_langgraph.text.sanitise import clean_line
 
@@ -25,6 +32,7 @@ _LEARNED = {
 _LABELS = {"title": "title", "description": "when", "content": "lesson"}
 _NOTES = "notes"
 _MIN_CHARS = 800
+_LONGEST_FIELD = 4 * CONTENT_CAP
 
 _BLOCK = re.compile(r"^=== begin notes ([0-9a-f]{16}) ===\n(.*)\n=== end notes \1 ===$", re.DOTALL | re.MULTILINE)
 _HEAD_LINE = re.compile(r"\[\d+\] (.*)")
@@ -50,10 +58,10 @@ def render_memories(items: Sequence[Memory], *, max_chars: int = 6000) -> str:
     """
     if max_chars < _MIN_CHARS:
         raise ValueError(f"max_chars must be at least {_MIN_CHARS}, got {max_chars}")
-    shown = [fields for item in items if (fields := _fields(item))]
     room = max_chars - len(HEADER) - len(enclose("", _NOTES)) - 1
     blocks: list[str] = []
-    for number, fields in enumerate(shown, 1):
+    for fields in filter(None, map(_fields, items)):
+        number = len(blocks) + 1
         block = _block(number, fields)
         if number == 1 and len(block) > room:
             block = _block(number, _shortened(fields, room))
@@ -94,7 +102,7 @@ def _fields(item: Memory) -> dict[str, str] | None:
         return _fields(record["item"])
     if not isinstance(record, Mapping):
         raise InvalidRecordError(f"not a memory item: {type(record).__name__}")
-    fields = {name: clean_line(str(record.get(name) or "")) for name in _LABELS}
+    fields = {name: clean_line(cut(str(record.get(name) or ""), _LONGEST_FIELD)) for name in _LABELS}
     if not (has_visible_text(fields["title"]) and has_visible_text(fields["content"])):
         return None
     return {"learned": _LEARNED.get(str(record.get("outcome")), "learned from an earlier attempt"), **fields}
