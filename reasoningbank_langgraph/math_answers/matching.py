@@ -46,7 +46,7 @@ class Matcher:
             Row: self._rows,
             Union: lambda left, right: self._unordered(left.parts, right.parts),
             Matrix: self._matrices,
-            Assignment: lambda left, right: left.name == right.name and self.match(left.value, right.value),
+            Assignment: self._assignments,
             Relation: self._relations,
             Ratio: self._ratios,
         }
@@ -123,14 +123,16 @@ class Matcher:
     def _relations(self, gold: Relation, answer: Relation) -> bool:
         return gold.op == answer.op and self._same_relation(gold.op, _difference(gold), _difference(answer))
 
+    def _assignments(self, gold: Assignment, answer: Assignment) -> bool:
+        if gold.name == answer.name:
+            return self.match(gold.value, answer.value)
+        equation = _as_equation(answer)
+        return equation is not None and self._against_equation(gold, equation)
+
     def _against_equation(self, gold: Assignment, answer: Relation) -> bool:
         """`y = 2x` is `2x - y = 0`; but an equation in one unknown has not been solved."""
-        if not isinstance(gold.value, Amount) or gold.value.unit or answer.op != "=":
-            return False
-        if not any(node.op == "sym" for node in nodes.walk(gold.value.node)):
-            return False
-        own = _difference(Relation("=", nodes.symbol(gold.name), gold.value.node))
-        return self._same_relation("=", own, _difference(answer))
+        own = _as_equation(gold)
+        return own is not None and self._relations(own, answer)
 
     def _ratios(self, gold: Ratio, answer: Ratio) -> bool:
         if len(gold.parts) != len(answer.parts):
@@ -151,6 +153,14 @@ def _words(gold: Words, answer: Words) -> bool:
     if gold.is_prose or answer.is_prose:
         return bool(gold.text) and gold.text.casefold() == answer.text.casefold()
     return bool(gold.text) and _BLANK.sub("", gold.text) == _BLANK.sub("", answer.text)
+
+
+def _as_equation(assignment: Assignment) -> Relation | None:
+    """An assignment of an expression with variables as an equation."""
+    value = assignment.value
+    if not isinstance(value, Amount) or value.unit or all(node.op != "sym" for node in nodes.walk(value.node)):
+        return None
+    return Relation("=", nodes.symbol(assignment.name), value.node)
 
 
 def _difference(relation: Relation) -> Node:
