@@ -20,6 +20,7 @@ from reasoningbank_langgraph.store.connect import (
     check_client,
     check_embedder,
     clear_leftovers,
+    close_client,
     embedded_client,
     is_shared,
     open_or_create,
@@ -32,7 +33,7 @@ from reasoningbank_langgraph.store.plan import Plan, make_plan
 from reasoningbank_langgraph.store.reading import Hit, Reader, as_item, as_search_item
 from reasoningbank_langgraph.store.repair import StoreReport, inspect, rebuild
 from reasoningbank_langgraph.store.rows import Rows
-from reasoningbank_langgraph.store.shelf import shelf_for
+from reasoningbank_langgraph.store.shelf import Shelf, shelf_for
 from reasoningbank_langgraph.store.ttl import DEFAULT_MINUTES, Sweeper, sweep
 from reasoningbank_langgraph.store.writing import Writer
 
@@ -94,10 +95,15 @@ class ChromaStore(BaseStore):
         self._writer = Writer(self._shelf, self._reader)
         self._sweeper = Sweeper(self.sweep_ttl)
         self._closed = False
-        self._release = finalize(self, release)
-        self._fit(reindex=reindex)
-        if not shared:
-            clear_leftovers(client, self._shelf.rows, collection)
+        self._shelf.join()
+        self._let_go = finalize(self, _let_go, self._shelf, release)
+        try:
+            self._fit(reindex=reindex)
+            if not shared:
+                clear_leftovers(client, self._shelf.rows, collection)
+        except BaseException:
+            self._let_go()
+            raise
 
     @classmethod
     def from_path(cls, path: str | os.PathLike[str], **settings: Any) -> Self:
@@ -174,9 +180,9 @@ class ChromaStore(BaseStore):
         return cls(client, **settings)
 
     @classmethod
-    def _owning(cls, client: Any, unlock: Callable[[], None], settings: dict[str, Any]) -> Self:
+    def _owning(cls, client: ClientAPI, unlock: Callable[[], None], settings: dict[str, Any]) -> Self:
         def release() -> None:
-            client.close()
+            close_client(client)
             unlock()
 
         try:
@@ -262,7 +268,7 @@ class ChromaStore(BaseStore):
         self._sweeper.stop(None)
         with self._shelf.writing:
             self._closed = True
-            self._release()
+            self._let_go()
 
     def __enter__(self) -> Self:
         self._require_open()
@@ -315,6 +321,11 @@ class ChromaStore(BaseStore):
     def _require_open(self) -> None:
         if self._closed:
             raise StoreClosedError("this store is closed: open the bank again with from_path or from_server")
+
+
+def _let_go(shelf: Shelf, release: Callable[[], None]) -> None:
+    shelf.leave()
+    release()
 
 
 def _indexing(index: IndexSetting, embeddings: Embeddings | None) -> Indexing:

@@ -77,6 +77,15 @@ def check_client(client: Any) -> None:
         )
 
 
+def close_client(client: Any) -> None:
+    """Close a client and, what its own `close` leaves out, its HTTP connections."""
+    server = getattr(client, "_server", None)
+    client.close()
+    session = getattr(server, "_session", None)
+    if session is not None:
+        session.close()
+
+
 def is_shared(client: ClientAPI) -> bool:
     """Say whether other processes may write through the same server."""
     return "fastapi" in str(client.get_settings().chroma_api_impl).lower()

@@ -62,6 +62,21 @@ class Shelf:
         self._tally: Tally | None = None
         self._too_large: set[Namespace] = set()
         self._last = 0
+        self._stores = 0
+
+    def join(self) -> None:
+        """Count a store that uses this shelf."""
+        with _shelves_turn:
+            self._stores += 1
+
+    def leave(self) -> None:
+        """Count a store less; after the last one nothing is kept, as others may write from then on."""
+        with _shelves_turn:
+            self._stores -= 1
+            if self._stores <= 0:
+                for name in [name for name, shelf in _shelves.items() if shelf is self]:
+                    del _shelves[name]
+                self.forget()
 
     def tick(self) -> int:
         """Return a time for the next write, later than that of the write before, even if the clock went back."""
@@ -185,7 +200,7 @@ def _region(
 
 
 def shelf_for(client: ClientAPI, rows: Rows, *, shared: bool, limit: int) -> Shelf:
-    """Return this process's shelf for a collection, a new one if no store has it open."""
+    """Return this process's shelf for a collection, a new one if no store has it open; the caller has to `join` it."""
     collection, settings = rows.collection, client.get_settings()
     place = settings.persist_directory if settings.is_persistent else ""
     name = json.dumps([place, collection.tenant, collection.database, collection.name])

@@ -78,16 +78,10 @@ class StoreContract:
         assert keys(store.search(HERE)) == [key]
 
     def test_keys_and_namespaces_are_never_mixed_up(self, store):
-        store.put(("a",), "b::c", {"n": 1})
-        store.put(("a", "b"), "c", {"n": 2})
-        store.put(("a", "b", "c"), "", {"n": 3})
-        assert [
-            store.get(*where).value["n"] for where in ((("a",), "b::c"), (("a", "b"), "c"), (("a", "b", "c"), ""))
-        ] == [
-            1,
-            2,
-            3,
-        ]
+        places = [(("a",), "b::c"), (("a", "b"), "c"), (("a", "b", "c"), "")]
+        for n, (namespace, key) in enumerate(places):
+            store.put(namespace, key, {"n": n})
+        assert [store.get(namespace, key).value["n"] for namespace, key in places] == [0, 1, 2]
 
     def test_the_caller_keeps_no_hold_on_what_was_stored(self, store):
         value = {"deep": {"list": [1]}}

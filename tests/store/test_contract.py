@@ -1,6 +1,7 @@
 """The store contract, run on every store this package is used with."""
 
 import re
+from typing import ClassVar
 from uuid import uuid4
 
 import pytest
@@ -25,7 +26,7 @@ def empty(store):
 
 
 class TestChromaInAFolder(StoreContract):
-    settings = {}
+    settings: ClassVar[dict] = {}
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -49,7 +50,7 @@ class TestChromaInAFolder(StoreContract):
 class TestChromaInAFolderWithoutMemory(TestChromaInAFolder):
     """No namespace fits: everything is answered by Chroma's own index."""
 
-    settings = {"cache_bytes": 1}
+    settings: ClassVar[dict] = {"cache_bytes": 1}
 
 
 class TestChromaOverAClient(TestChromaInAFolder):
@@ -82,7 +83,7 @@ class TestChromaOnAServer(TestChromaInAFolder):
 class TestInMemory(StoreContract):
     """LangGraph's own store, to show that the contract is LangGraph's; where it differs the reason is given."""
 
-    different = {
+    different: ClassVar[dict] = {
         "keeps_no_hold": "get() hands out the stored dict itself",
         "overwrite_keeps_the_creation": "created_at is reset by an overwrite",
         "equal_texts_in_one_batch|before_the_limit": "two items with the same text in a batch raise",

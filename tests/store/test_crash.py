@@ -1,0 +1,98 @@
+"""A writer killed at any moment: what was acknowledged is there, a batch is there whole or not at all."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from langgraph.store.base import PutOp
+
+from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.store.rows import Rows
+
+WRITER = """
+import sys
+from langgraph.store.base import PutOp
+from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.testing import HashEmbeddings
+store = ChromaStore.from_path(sys.argv[1], index={"embed": HashEmbeddings(), "fields": ["text", "more"]})
+number = int(sys.argv[2])
+while True:
+    old = [PutOp(("batch", str(number - 1)), str(m), None) for m in range(8)]
+    new = [PutOp(("batch", str(number)), str(m), {"text": f"{number} {m}", "more": f"more {m}"}) for m in range(8)]
+    kept = PutOp(("kept",), str(number), {"text": f"kept {number}"})
+    store.batch([*old, *new, kept, PutOp(("same",), "k", {"text": f"same {number}"})])
+    print(number, flush=True)
+    number += 1
+"""
+
+
+def run_and_kill(folder, number, seconds):
+    """Let a writer work, kill it, and return the number of the last batch it acknowledged (or the one before it)."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", WRITER, str(folder), str(number)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as writer:
+        first = writer.stdout.readline()
+        time.sleep(seconds)
+        writer.send_signal(signal.SIGKILL)
+        said = [first, *writer.stdout.readlines()]
+    return int([line for line in said if line.endswith("\n")][-1])
+
+
+@pytest.mark.slow
+def test_a_killed_writer_leaves_the_bank_before_or_after_a_batch(folder, embeddings):
+    chance = random.Random(7)
+    acknowledged = -1
+    for _ in range(5):
+        acknowledged = run_and_kill(folder, acknowledged + 1, chance.uniform(0.05, 0.6))
+        with ChromaStore.from_path(folder, index={"embed": embeddings, "fields": ["text", "more"]}) as store:
+            kept = sorted(int(item.key) for item in store.search(("kept",), limit=10_000))
+            last = kept[-1]
+            assert kept == list(range(last + 1))
+            assert last - acknowledged in (0, 1)
+            assert store.list_namespaces(prefix=("batch",)) == [("batch", str(last))]
+            assert len(store.search(("batch",), limit=100)) == 8
+            assert store.get(("same",), "k").value == {"text": f"same {last}"}
+            assert len(store.search((), query=f"kept {last}", limit=10_000)) == len(kept) + 9
+            report = store.verify()
+            assert report.ok, report
+            assert (report.tombstones, report.items) == (0, len(kept) + 9)
+            acknowledged = last
+
+
+def crash(*_, **__):
+    raise RuntimeError("power cut")
+
+
+def test_a_crash_between_the_write_and_the_removal_shows_nothing_twice(folder, embeddings, monkeypatch):
+    settings = {"index": {"embed": embeddings, "fields": ["text", "more"]}}
+    with ChromaStore.from_path(folder, **settings) as store:
+        store.put(("a",), "two", {"text": "old text", "more": "old words"})
+        store.put(("a",), "gone", {"text": "old text", "more": "old words"})
+        monkeypatch.setattr(Rows, "delete", crash)
+        with pytest.raises(RuntimeError, match="power cut"):
+            store.batch([PutOp(("a",), "two", {"text": "fresh"}), PutOp(("a",), "gone", None)])
+        monkeypatch.undo()
+        for query in (None, "old words"):
+            assert [item.key for item in store.search(("a",), query=query)] == ["two"]
+        assert store.get(("a",), "gone") is None
+        assert store.verify().tombstones == 3
+        assert store.verify().ok
+    with ChromaStore.from_path(folder, **settings) as store:
+        assert store.verify().tombstones == 0
+        assert [item.value for item in store.search(("a",), query="old words")] == [{"text": "fresh"}]
+
+
+def test_a_write_that_fails_changes_nothing(store, monkeypatch):
+    store.put(("a",), "k", {"text": "before"})
+    assert store.search(("a",), query="before")[0].value == {"text": "before"}
+    monkeypatch.setattr(Rows, "upsert", crash)
+    with pytest.raises(RuntimeError, match="power cut"):
+        store.put(("a",), "k", {"text": "after"})
+    monkeypatch.undo()
+    assert store.search(("a",), query="before")[0].value == {"text": "before"}
+    store.put(("a",), "k", {"text": "after"})
+    assert store.get(("a",), "k").value == {"text": "after"}

@@ -1,0 +1,297 @@
+"""Opening, closing and reopening a bank: paths, the lock, the recorded embedder."""
+
+import asyncio
+import gc
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from reasoningbank_langgraph.errors import (
+    EmbeddingMismatchError,
+    StoreClosedError,
+    StoreCorruptedError,
+    StoreError,
+    StoreLockedError,
+    StorePathError,
+    StoreUnavailableError,
+)
+from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.testing import HashEmbeddings
+
+HERE = ("a", "b")
+
+
+def python(program, *arguments):
+    """Run a program in another process and return what it printed."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    return done.stdout or done.stderr
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_new_folder_is_private(folder, embeddings):
+    with ChromaStore.from_path(folder / "deep" / "er", embeddings=embeddings):
+        assert stat.S_IMODE((folder / "deep" / "er").stat().st_mode) == 0o700
+
+
+def test_a_bank_is_found_again_with_everything_in_it(folder, embeddings):
+    for n in range(3):
+        with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+            store.put(HERE, str(n), {"text": f"number {n}"})
+            assert len(store.search(HERE)) == n + 1
+            assert store.search(HERE, query=f"number {n}", limit=1)[0].key == str(n)
+            assert store.list_namespaces() == [HERE]
+
+
+@pytest.mark.parametrize("path", ["", "  ", "nul\x00l", "/proc/no/such/place"])
+def test_a_path_that_cannot_hold_a_bank_is_refused(path, embeddings, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StorePathError):
+        ChromaStore.from_path(path, embeddings=embeddings)
+    assert names(tmp_path) == []
+
+
+def test_a_file_is_refused_and_left_alone(tmp_path, embeddings):
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    with pytest.raises(StorePathError, match="not a folder"):
+        ChromaStore.from_path(file, embeddings=embeddings)
+    assert file.read_text() == "mine"
+    assert names(tmp_path) == ["notes.txt"]
+
+
+READ_ONLY = """
+import os, sys
+from reasoningbank_langgraph.errors import StorePathError
+from reasoningbank_langgraph.store.lock import prepare_folder
+if os.getuid() == 0:
+    os.setgid(65534); os.setuid(65534)
+try:
+    prepare_folder(sys.argv[1])
+except StorePathError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("locked", ["folder", "database"])
+def test_a_bank_one_may_only_read_is_refused_and_left_alone(embeddings, locked):
+    with tempfile.TemporaryDirectory() as outside:
+        Path(outside).chmod(0o755)
+        folder = Path(outside) / "bank"
+        with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+            store.put(HERE, "k", {"text": "x"})
+        folder.chmod(0o555 if locked == "folder" else 0o777)
+        (folder / "chroma.sqlite3").chmod(0o444)
+        before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+        said = python(READ_ONLY, folder)
+        assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+        assert "read-only" in said
+
+
+def test_what_is_no_database_is_named_and_left_alone(folder, embeddings):
+    folder.mkdir()
+    (folder / "chroma.sqlite3").write_bytes(b"not a database" * 500)
+    with pytest.raises(StoreCorruptedError):
+        ChromaStore.from_path(folder, embeddings=embeddings)
+    assert (folder / "chroma.sqlite3").read_bytes() == b"not a database" * 500
+
+
+def test_a_second_store_in_this_process_is_refused_at_once(store, folder, embeddings):
+    store.put(HERE, "k", {"text": "x"})
+    started = time.monotonic()
+    with pytest.raises(StoreLockedError, match=f"process {os.getpid()}"):
+        ChromaStore.from_path(folder, embeddings=embeddings)
+    assert time.monotonic() - started < 1
+    assert store.get(HERE, "k") is not None
+
+
+OPEN = """
+import sys, time
+from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.testing import HashEmbeddings
+started = time.monotonic()
+try:
+    with ChromaStore.from_path(sys.argv[1], embeddings=HashEmbeddings()) as store:
+        print("open", [item.key for item in store.search(())])
+except Exception as error:
+    print(type(error).__name__, time.monotonic() - started < 1, error)
+"""
+
+
+def test_a_second_process_is_refused_at_once_and_let_in_after_close(folder, embeddings):
+    with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+        store.put(HERE, "k", {"text": "x"})
+        said = python(OPEN, folder)
+        assert said.startswith("StoreLockedError True")
+        assert f"process {os.getpid()}" in said
+        assert store.search(HERE, query="x")[0].key == "k"
+    assert python(OPEN, folder) == "open ['k']\n"
+
+
+def test_a_failed_opening_gives_the_lock_back(folder, embeddings):
+    with ChromaStore.from_path(folder, embeddings=embeddings):
+        pass
+    with pytest.raises(EmbeddingMismatchError):
+        ChromaStore.from_path(folder, embeddings=HashEmbeddings(7))
+    with ChromaStore.from_path(folder, embeddings=embeddings):
+        pass
+
+
+def test_a_store_that_was_dropped_gives_the_lock_back(folder, embeddings):
+    store = ChromaStore.from_path(folder, embeddings=embeddings)
+    store.put(HERE, "k", {"text": "x"})
+    del store
+    gc.collect()
+    with ChromaStore.from_path(folder, embeddings=embeddings) as again:
+        assert again.get(HERE, "k") is not None
+
+
+def test_two_banks_are_open_side_by_side_even_as_copies(folder, embeddings, tmp_path):
+    with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+        store.put(HERE, "k", {"text": "x"})
+    shutil.copytree(folder, tmp_path / "copy")
+    with (
+        ChromaStore.from_path(folder, embeddings=embeddings) as one,
+        ChromaStore.from_path(tmp_path / "copy", embeddings=embeddings) as two,
+    ):
+        one.put(HERE, "only one", {"text": "y"})
+        assert len(one.search(HERE)) == 2
+        assert len(two.search(HERE)) == 1
+
+
+def test_a_closed_store_that_is_still_held_does_not_hide_what_others_wrote(folder, embeddings):
+    with ChromaStore.from_path(folder, embeddings=embeddings) as closed:
+        closed.put(HERE, "k", {"text": "x"})
+        assert len(closed.search(HERE)) == 1
+    with ChromaStore.from_path(folder, embeddings=embeddings) as other:
+        other._shelf.rows.delete(other._shelf.rows.ids(None))
+    with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+        assert store.search(HERE) == []
+
+
+def test_close_twice_is_fine_and_use_after_close_is_named(folder, embeddings):
+    store = ChromaStore.from_path(folder, embeddings=embeddings)
+    store.close()
+    store.close()
+    for call in (
+        lambda: store.get(HERE, "k"),
+        lambda: store.put(HERE, "k", {}),
+        lambda: store.search(HERE),
+        store.list_namespaces,
+        lambda: asyncio.run(store.aget(HERE, "k")),
+        store.sweep_ttl,
+        store.start_ttl_sweeper,
+        store.verify,
+        store.rebuild_index,
+        lambda: store.reindex(embeddings),
+        store.__enter__,
+    ):
+        with pytest.raises(StoreClosedError):
+            call()
+
+
+async def test_the_store_is_an_asynchronous_context_manager(folder, embeddings):
+    async with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+        await store.aput(HERE, "k", {"text": "x"})
+    async with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+        assert (await store.aget(HERE, "k")).value == {"text": "x"}
+
+
+class OtherHash(HashEmbeddings):
+    model_name = "other-hash"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"embeddings": HashEmbeddings(32)}, {"embeddings": OtherHash()}, {"index": None}],
+    ids=["other length", "other name", "none"],
+)
+def test_another_embedder_is_refused_and_the_bank_left_as_it_was(folder, embeddings, settings):
+    with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+        store.put(HERE, "k", {"text": "x"})
+    with pytest.raises(EmbeddingMismatchError, match="reindex=True") as caught:
+        ChromaStore.from_path(folder, **settings)
+    assert caught.value.stored == "HashEmbeddings(hash-embeddings) (64 dimensions)"
+    with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+        assert store.search(HERE, query="x")[0].score is not None
+        assert store.verify().ok
+
+
+def test_index_and_embeddings_together_are_refused(folder, embeddings):
+    with pytest.raises(ValueError, match="not both"):
+        ChromaStore.from_path(folder, embeddings=embeddings, index={"embed": embeddings})
+
+
+def test_the_index_configuration_can_be_read(folder, embeddings):
+    with ChromaStore.from_path(folder, index={"embed": embeddings, "fields": ["text"]}) as store:
+        assert store.index_config == {"embed": embeddings, "dims": 64, "fields": ["text"]}
+        assert store.embeddings is embeddings
+    with ChromaStore.from_path(folder / "plain", index=None) as store:
+        assert store.index_config is None
+
+
+def test_a_collection_that_is_no_bank_is_refused(embeddings):
+    import chromadb
+
+    client = chromadb.EphemeralClient()
+    client.get_or_create_collection("foreign-collection", embedding_function=None, configuration={"hnsw": {}})
+    with pytest.raises(StoreCorruptedError, match="no bank"):
+        ChromaStore.from_client(client, embeddings=embeddings, collection="foreign-collection")
+    metadata = {"schema": 1, "embedder": "HashEmbeddings(hash-embeddings)", "dims": 64, "state": "complete"}
+    client.get_or_create_collection(
+        "l2-collection", embedding_function=None, configuration={"hnsw": {"space": "l2"}}, metadata=metadata
+    )
+    with pytest.raises(StoreError, match="'l2'"):
+        ChromaStore.from_client(client, embeddings=embeddings, collection="l2-collection")
+    client.close()
+
+
+@pytest.mark.parametrize("thing", [object(), HashEmbeddings()])
+def test_what_is_no_client_is_refused_with_a_way_out(thing, embeddings):
+    with pytest.raises(TypeError, match="pass the client it was made with"):
+        ChromaStore.from_client(thing, embeddings=embeddings)
+
+
+def test_stores_on_one_client_see_each_others_writes(embeddings):
+    import chromadb
+
+    client = chromadb.EphemeralClient()
+    one, two = (ChromaStore.from_client(client, embeddings=embeddings, collection="both") for _ in range(2))
+    assert one.search(HERE, query="x") == []
+    two.put(HERE, "k", {"text": "x"})
+    assert one.search(HERE, query="x")[0].key == "k"
+    one.delete(HERE, "k")
+    assert two.search(HERE) == []
+    client.close()
+
+
+@pytest.mark.network
+def test_a_server_that_does_not_answer_is_named(embeddings):
+    with pytest.raises(StoreUnavailableError, match=r"127\.0\.0\.1:9"):
+        ChromaStore.from_server(port=9, embeddings=embeddings)
+
+
+@pytest.mark.network
+def test_two_stores_on_a_server_see_each_others_writes(server_port, embeddings):
+    with (
+        ChromaStore.from_server(port=server_port, embeddings=embeddings, collection="pair") as one,
+        ChromaStore.from_server(port=server_port, embeddings=embeddings, collection="pair") as two,
+    ):
+        for n in range(5):
+            one.put(HERE, f"one {n}", {"text": f"first {n}"})
+            two.put(HERE, f"two {n}", {"text": f"second {n}"})
+        assert len(one.search(HERE)) == len(two.search(HERE, query="first")) == 10
+        two.delete(HERE, "one 0")
+        assert one.get(HERE, "one 0") is None
+        assert one.verify().ok

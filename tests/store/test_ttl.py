@@ -1,0 +1,147 @@
+"""Items that live for a time."""
+
+import time
+
+import pytest
+from langgraph.store.base import GetOp, PutOp
+
+from reasoningbank_langgraph.store import ChromaStore
+
+HERE = ("a",)
+SHORT = 0.3 / 60
+"""Minutes."""
+
+
+@pytest.fixture(params=[1 << 30, 1], ids=["in memory", "in Chroma"])
+def open_store(folder, embeddings, request):
+    opened = []
+
+    def make(**ttl):
+        opened.append(ChromaStore.from_path(folder, embeddings=embeddings, ttl=ttl or None, cache_bytes=request.param))
+        return opened[-1]
+
+    yield make
+    for store in opened:
+        store.close()
+
+
+def seen(store):
+    return (
+        store.get(HERE, "k", refresh_ttl=False) is not None,
+        bool(store.search(HERE, refresh_ttl=False)),
+        bool(store.search(HERE, query="x", refresh_ttl=False)),
+        HERE in store.list_namespaces(),
+    )
+
+
+def test_an_expired_item_is_there_until_swept(open_store):
+    store = open_store()
+    store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
+    store.put(("b",), "kept", {"text": "x"})
+    assert store.sweep_ttl() == 0
+    time.sleep(0.35)
+    assert seen(store) == (True,) * 4
+    assert store.sweep_ttl() == 1
+    assert seen(store) == (False,) * 4
+    assert store.sweep_ttl() == 0
+    assert store.get(("b",), "kept") is not None
+    assert store.verify().ok
+
+
+def test_omitted_expired_items_are_nowhere(open_store):
+    store = open_store(omit_expired=True)
+    store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
+    assert seen(store) == (True,) * 4
+    time.sleep(0.35)
+    assert seen(store) == (False,) * 4
+    assert store.get(HERE, "k", refresh_ttl=True) is None
+
+
+def test_an_expired_item_written_again_is_new(open_store):
+    store = open_store(omit_expired=True)
+    store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
+    first = store.get(HERE, "k", refresh_ttl=False).created_at
+    time.sleep(0.35)
+    store.put(HERE, "k", {"text": "y"})
+    assert store.get(HERE, "k").created_at > first
+    assert store.sweep_ttl() == 0
+
+
+def test_the_default_applies_unless_the_put_says_otherwise(open_store):
+    store = open_store(default_ttl=SHORT)
+    store.put(HERE, "k", {"text": "x"})
+    store.put(HERE, "for ever", {"text": "x"}, ttl=None)
+    time.sleep(0.35)
+    assert store.sweep_ttl() == 1
+    assert store.get(HERE, "for ever") is not None
+
+
+@pytest.mark.parametrize(
+    "read",
+    [lambda store: store.get(HERE, "k"), lambda store: store.search(HERE), lambda store: store.search(HERE, query="x")],
+    ids=["get", "search", "query"],
+)
+def test_reading_starts_the_time_anew(open_store, read):
+    store = open_store(omit_expired=True)
+    store.put(HERE, "k", {"text": "x"}, ttl=1.0 / 60)
+    updated = store.get(HERE, "k", refresh_ttl=False).updated_at
+    time.sleep(0.6)
+    read(store)
+    time.sleep(0.6)
+    assert seen(store) == (True,) * 4
+    assert store.sweep_ttl() == 0
+    assert store.get(HERE, "k", refresh_ttl=False).updated_at == updated
+
+
+def test_reading_does_not_where_the_configuration_says_so(open_store):
+    store = open_store(refresh_on_read=False)
+    store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
+    time.sleep(0.2)
+    store.get(HERE, "k")
+    time.sleep(0.15)
+    assert store.sweep_ttl() == 1
+
+
+def test_a_read_does_not_disturb_a_write_of_the_same_batch(open_store):
+    store = open_store()
+    store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
+    store.batch([GetOp(HERE, "k"), PutOp(HERE, "k", {"text": "y"})])
+    time.sleep(0.35)
+    assert store.sweep_ttl() == 0
+    assert store.get(HERE, "k").value == {"text": "y"}
+
+
+def test_expiry_survives_reopening(open_store):
+    store = open_store()
+    store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
+    store.close()
+    time.sleep(0.35)
+    assert open_store().sweep_ttl() == 1
+
+
+def test_the_sweeper_works_in_the_background_until_stopped(open_store):
+    store = open_store(sweep_interval_minutes=0.1 / 60)
+    done = store.start_ttl_sweeper()
+    store.put(HERE, "k", {"text": "x"}, ttl=0.1 / 60)
+    for _ in range(50):
+        if store.get(HERE, "k", refresh_ttl=False) is None:
+            break
+        time.sleep(0.1)
+    assert store.get(HERE, "k") is None
+    assert store.stop_ttl_sweeper(timeout=5)
+    assert done.result(timeout=5) is None
+
+
+def test_closing_stops_the_sweeper_and_cancelling_does_too(open_store):
+    store = open_store(sweep_interval_minutes=0.1 / 60)
+    assert store.start_ttl_sweeper().cancel()
+    assert store.stop_ttl_sweeper(timeout=5)
+    done = store.start_ttl_sweeper()
+    store.close()
+    assert done.done()
+
+
+def test_without_a_configuration_there_is_no_sweeper(open_store):
+    store = open_store()
+    assert store.start_ttl_sweeper().done()
+    assert store.stop_ttl_sweeper()
