@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.errors import InvalidRecordError, ModelError
+from reasoningbank_langgraph.literals import named_literals, task_literals
 from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.parsing import parse_items
 from reasoningbank_langgraph.records import ITEMS_PER_ATTEMPT, Attempt, MemoryItem, Verdict, normalise_task
@@ -21,7 +23,6 @@ from reasoningbank_langgraph.trajectory import answer_block, task_block, traject
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage
     from langchain_core.runnables import RunnableConfig
 
 ITEMS_SCHEMA: dict[str, Any] = {
@@ -34,9 +35,9 @@ ITEMS_SCHEMA: dict[str, Any] = {
             "items": {
                 "type": "object",
                 "properties": {
-                    "title": {"type": "string", "minLength": 3, "maxLength": 120},
-                    "description": {"type": "string", "minLength": 3, "maxLength": 300},
-                    "content": {"type": "string", "minLength": 3, "maxLength": 800},
+                    "title": {"type": "string", "minLength": 3, "maxLength": 80},
+                    "description": {"type": "string", "minLength": 3, "maxLength": 200},
+                    "content": {"type": "string", "minLength": 3, "maxLength": 400},
                 },
                 "required": ["title", "description", "content"],
             },
@@ -44,7 +45,16 @@ ITEMS_SCHEMA: dict[str, Any] = {
     },
     "required": ["items"],
 }
-PROMPTS = prompts.prompt_hash(prompts.EXTRACT_SUCCESS, prompts.EXTRACT_FAILURE, prompts.EXTRACT_USER)
+_QUOTED, _KEPT = 2_000, 20_000
+"""Characters of a reply that are quoted back to the model, and kept with the run."""
+PROMPTS = prompts.prompt_hash(
+    prompts.EXTRACT_SUCCESS,
+    prompts.EXTRACT_FAILURE,
+    prompts.EXTRACT_USER,
+    prompts.EXAMPLE_TASK,
+    *prompts.EXAMPLE_SUCCESS,
+    *prompts.EXAMPLE_FAILURE,
+)
 
 
 class Judged(NamedTuple):
@@ -60,14 +70,16 @@ class Distilled(NamedTuple):
     items: list[dict[str, str]]
     """Lessons with `title, description, content`."""
     reason: str | None = None
-    """Why there are none: `indeterminate, unparsed, refused, truncated, empty, error`; None where it went well."""
+    """Why there are none: `indeterminate, unparsed, refused, truncated, empty, dropped, error`; else None."""
     truncated: bool = False
     dropped: Mapping[str, int] = MappingProxyType({})
-    """Lessons left out, counted by why: `over_cap, copied, invalid`."""
+    """Lessons left out, counted by why: `over_cap, copied, task_details, invalid`."""
     redacted: Mapping[str, int] = MappingProxyType({})
     """Secrets taken out of the lessons, counted by kind."""
     raw: str | None = None
     """The reply, or the error, where no lesson came out of it."""
+    details: tuple[str, ...] = ()
+    """What lessons that were left out named of the task."""
 
 
 class LessonExtractor(Runnable[Judged, Distilled]):
@@ -109,57 +121,96 @@ class LessonExtractor(Runnable[Judged, Distilled]):
     def _dialogue(self, judged: Judged) -> Dialogue[Distilled]:
         attempt, verdict = judged
         success = verdict.status == "success"
-        system = prompts.EXTRACT_SUCCESS if success else prompts.EXTRACT_FAILURE
-        question = prompts.EXTRACT_USER.format(
+        rules = (prompts.EXTRACT_SUCCESS if success else prompts.EXTRACT_FAILURE).format(max_items=ITEMS_PER_ATTEMPT)
+        steps, result, lesson = prompts.EXAMPLE_SUCCESS if success else prompts.EXAMPLE_FAILURE
+        example = Attempt(task=prompts.EXAMPLE_TASK, messages=[("assistant", steps)], answer=result)
+        asked = [
+            SystemMessage(rules),
+            HumanMessage(self._question(Judged(example, Verdict(status=verdict.status)))),
+            AIMessage(lesson),
+            HumanMessage(self._question(judged)),
+        ]
+        reply = yield Request(asked, ITEMS_SCHEMA, self.max_tokens)
+        distilled = accept(attempt, reply, f"{rules}\n{lesson}")
+        if repair := _repair(distilled):
+            said = [AIMessage(text[:_QUOTED])] if (text := content_text(reply.content)).strip() else []
+            reply = yield Request([*asked, *said, HumanMessage(repair)], ITEMS_SCHEMA, self.max_tokens)
+            distilled = accept(attempt, reply, f"{rules}\n{lesson}")
+        return distilled
+
+    def _question(self, judged: Judged) -> str:
+        attempt, verdict = judged
+        return prompts.EXTRACT_USER.format(
             task=task_block(attempt),
             trajectory=trajectory_block(attempt, self.max_chars),
             answer=answer_block(attempt),
             status=verdict.status,
-            rationale=redact_secrets(verdict.rationale).text or "(no reason given)",
+            rationale=redact_secrets(verdict.rationale).text,
+            max_items=ITEMS_PER_ATTEMPT,
         )
-        asked = [SystemMessage(system.format(max_items=ITEMS_PER_ATTEMPT)), HumanMessage(question)]
-        reply = yield Request(asked, ITEMS_SCHEMA, self.max_tokens)
-        parsed = parse_items(reply)
-        if not parsed.items and parsed.reason in ("unparsed", "truncated", "empty"):
-            repair = HumanMessage(prompts.REPAIR_USER.format(reason=parsed.reason))
-            reply = yield Request([*asked, repair], ITEMS_SCHEMA, self.max_tokens)
-            parsed = parse_items(reply)
-        return _accept(attempt, parsed.items, parsed.reason, parsed.truncated, reply)
 
 
-def _accept(
-    attempt: Attempt, items: Sequence[dict[str, str]], reason: str | None, truncated: bool, reply: AIMessage
-) -> Distilled:
-    """Keep what the bank may hold: within the caps, not copied from the lessons the attempt was shown."""
+def accept(attempt: Attempt, reply: AIMessage, prompt: str) -> Distilled:
+    """Return what the bank may hold of a reply.
+
+    Left out are lessons that exceed a cap, copy a lesson the attempt was shown or a sentence of the prompt, or name
+    details of the task; every one of them is counted.
+    """
+    parsed = parse_items(reply)
     dropped: Counter[str] = Counter()
     redacted: Counter[str] = Counter()
+    details: set[str] = set()
     kept: list[dict[str, str]] = []
-    shown = {text for memory in attempt.memories for text in _fingerprints(memory.item.title, memory.item.content)}
-    for item in items:
+    literals, known, told = task_literals(attempt), _shown(attempt), set(_sentences(prompt))
+    for item in parsed.items:
         clean = {name: redact_secrets(item[name]) for name in ("title", "description", "content")}
         lesson = {name: found.text for name, found in clean.items()}
-        problem = _problem(lesson, shown, kept)
-        if problem:
-            dropped[problem] += 1
+        named = named_literals(" ".join(lesson.values()), literals)
+        problem = "over_cap" if len(kept) == ITEMS_PER_ATTEMPT else _problem(lesson, known, told)
+        if problem or named:
+            dropped[problem or "task_details"] += 1
+            details.update(named)
             continue
         for found in clean.values():
             redacted.update(found.found)
+        known.update(_fingerprints(lesson["title"], lesson["content"]))
         kept.append(lesson)
-    raw = None if kept else content_text(reply.content)[:20_000]
-    return Distilled(kept, reason if not kept else None, truncated, dict(dropped), dict(redacted), raw)
+    raw = None if kept else content_text(reply.content)[:_KEPT]
+    reason = None if kept else parsed.reason or "dropped"
+    return Distilled(kept, reason, parsed.truncated, dict(dropped), dict(redacted), raw, tuple(sorted(details)))
 
 
-def _problem(lesson: dict[str, str], shown: set[str], kept: Sequence[dict[str, str]]) -> str | None:
-    if len(kept) == ITEMS_PER_ATTEMPT:
-        return "over_cap"
-    known = {text for other in kept for text in _fingerprints(other["title"], other["content"])}
-    if set(_fingerprints(lesson["title"], lesson["content"])) & (shown | known):
+def _repair(distilled: Distilled) -> str | None:
+    """What to ask when nothing usable came: once more, or once more without the details."""
+    if distilled.items:
+        return None
+    if distilled.details:
+        return prompts.REPAIR_DETAILS_USER.format(details=", ".join(distilled.details[:8]))
+    if distilled.reason in ("unparsed", "truncated", "empty"):
+        return prompts.REPAIR_USER.format(reason=distilled.reason)
+    return None
+
+
+def _problem(lesson: dict[str, str], known: set[str], told: set[str]) -> str | None:
+    if known & set(_fingerprints(lesson["title"], lesson["content"])):
+        return "copied"
+    if told & {*_sentences(lesson["description"]), *_sentences(lesson["content"])}:
         return "copied"
     try:
         MemoryItem(**lesson, outcome="success", task="any")
     except InvalidRecordError:
         return "invalid"
     return None
+
+
+def _shown(attempt: Attempt) -> set[str]:
+    return {text for memory in attempt.memories for text in _fingerprints(memory.item.title, memory.item.content)}
+
+
+def _sentences(text: str) -> list[str]:
+    """Sentences of four words and more, folded."""
+    folded = (normalise_task(part) for part in re.split(r'[.!?"\n]', text))
+    return [sentence for sentence in folded if len(sentence.split()) >= 4]
 
 
 def _fingerprints(title: str, content: str) -> Iterable[str]:

@@ -32,6 +32,7 @@ def create_reasoning_bank(
     max_items: int = 3,
     min_score: float | None = None,
     match: Match = "both",
+    time_limit: float = 120.0,
     task: Selector = "task",
     answer: Selector = "answer",
     messages: Selector = "messages",
@@ -59,6 +60,7 @@ def create_reasoning_bank(
         max_items: lessons to show in all.
         min_score: floor of the similarity, 0..1.
         match: what a later task is matched with: the `task` a lesson was learned on, the `lesson`, or `both`.
+        time_limit: seconds one call of the judging or distilling model may take.
         task: the solver's name for the task's channel, or a function from the state to the task.
         answer: likewise for the answer.
         messages: likewise for the conversation.
@@ -79,8 +81,8 @@ def create_reasoning_bank(
         if distiller is None:
             raise ValueError("learning needs a model that distils: give model=... or extract_model=..., or learn=False")
         steps += [
-            ("judge", create_judge(judge_model or model, judge=judge, **names)),
-            ("extract", create_extract(distiller, **names)),
+            ("judge", create_judge(judge_model or model, judge=judge, time_limit=time_limit, **names)),
+            ("extract", create_extract(distiller, time_limit=time_limit, **names)),
             ("consolidate", create_consolidate(namespace=namespace, match=match)),
         ]
     builder = StateGraph(_state(state_schema, names))

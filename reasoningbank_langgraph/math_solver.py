@@ -29,6 +29,7 @@ def create_math_solver(
     namespace: str | Sequence[str] = MATH_NAMESPACE,
     learn: bool = True,
     max_tokens: int = 512,
+    time_limit: float = 120.0,
     **options: Any,
 ) -> StateGraph[Any, Any, Any, Any]:
     """Return the loop around one prompt: think step by step, box the answer.
@@ -41,6 +42,7 @@ def create_math_solver(
         namespace: labels of the bank.
         learn: False retrieves only.
         max_tokens: cap on the tokens of a solution.
+        time_limit: seconds one call of the judging or distilling model may take.
         options: passed on to `create_reasoning_bank`: `k, max_items, min_score, match`.
 
     Returns:
@@ -51,9 +53,10 @@ def create_math_solver(
     return create_reasoning_bank(
         solve_step(chat, max_tokens),
         model=critic,
-        judge=EnsembleJudge([ReferenceJudge(), LLMJudge(critic)]),
+        judge=EnsembleJudge([ReferenceJudge(), LLMJudge(critic, time_limit=time_limit)]),
         namespace=namespace,
         learn=learn,
+        time_limit=time_limit,
         **options,
     )
 

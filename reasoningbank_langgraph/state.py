@@ -43,7 +43,7 @@ class ReasoningBankState(TypedDict, total=False):
     lessons: list[dict[str, Any]]
     """What `extract` distilled, with ids (`MemoryItem` as JSON): checkpointed before anything is written."""
     extraction: dict[str, Any] | None
-    """How extraction went: `reason, truncated, dropped, raw`."""
+    """How extraction went: `reason, truncated, dropped, redacted, raw`."""
     written: Annotated[list[str], add_ids]
     """Ids of all items this branch of the thread has in the bank, filled by `consolidate`."""
 

@@ -21,7 +21,7 @@ def dialogue(rounds=1):
     return texts
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """What a server answers to a request it cannot read."""
 
     def __init__(self, status_code, text="no such format"):
@@ -44,7 +44,7 @@ class BaseChatOpenAI(ScriptedChatModel):
 
 
 def server(*refuses, error=None, script=lambda _: "{}"):
-    return BaseChatOpenAI(script, options=[], metadata={"refuses": refuses, "error": error or Refused(500)})
+    return BaseChatOpenAI(script, options=[], metadata={"refuses": refuses, "error": error or RefusedError(500)})
 
 
 def test_a_dialogue_is_carried_to_the_model_round_by_round():
@@ -78,7 +78,12 @@ def test_a_model_without_structured_output_is_asked_plainly():
 
 @pytest.mark.parametrize(
     "error",
-    [ConnectionError("down"), Refused(429), Refused(401), Refused(400, "Requested tokens exceed the context window")],
+    [
+        ConnectionError("down"),
+        RefusedError(429),
+        RefusedError(401),
+        RefusedError(400, "Requested tokens exceed the context window"),
+    ],
 )
 def test_a_failure_of_the_server_is_no_refusal_of_the_form(error):
     speaker = Speaker(server("json_schema", error=error), "judge")

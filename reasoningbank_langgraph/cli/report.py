@@ -118,18 +118,17 @@ class Report:
         right = sum(outcome.verdict["status"] == "success" for outcome in checked)
         recalled = sum(bool(outcome.values.get("memories")) for outcome in outcomes)
         own = sum(_recalls_itself(problem, outcome) for problem, outcome in self.outcomes)
-        rows = [
+        return [
             ("right answers", f"{right} of {len(checked)} with a reference" if checked else "no reference given"),
             ("verdicts", ", ".join(f"{count} {status}" for status, count in verdicts.items())),
             (
                 "unreadable replies",
                 f"judge {_unread(outcomes, 'verdict')}, extractor {_unread(outcomes, 'extraction')}",
             ),
-            ("recalled lessons", f"for {recalled} problems, {own} of them its own"),
+            ("recalled lessons", f"for {_count(recalled, 'problem')}, {own} of them its own"),
             ("seconds a problem", self._mean_seconds(outcomes)),
             ("bank now", _amount(self.bank.totals())),
         ]
-        return rows
 
     def _mean_seconds(self, outcomes: list[Outcome]) -> str:
         timed = [outcome.seconds.parts for outcome in outcomes if outcome.seconds.parts]
@@ -163,9 +162,9 @@ class Report:
         lessons = outcome.values.get("lessons") or []
         for lesson in lessons:
             self._line("learned", f"{_short(lesson['title'], 70)}: {_short(lesson['content'], 140)}", "magenta")
-        reason = (outcome.values.get("extraction") or {}).get("reason")
-        if not lessons and reason:
-            self._line("learned", f"nothing ({reason})", "dim")
+        report = outcome.values.get("extraction") or {}
+        if not lessons and report.get("reason"):
+            self._line("learned", f"nothing ({_why_nothing(report)})", "dim")
 
     def _line(self, name: str, value: str, style: str = "") -> None:
         console.print(Text(f"  {name:<9} ", "dim") + Text(value, style))
@@ -173,13 +172,25 @@ class Report:
 
 def _short(text: str, length: int) -> str:
     """One clean line: text of models and files must not control the terminal."""
-    line = clean_line(text)
+    line = " ".join(clean_line(text).split())
     return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def _why_nothing(report: dict[str, Any]) -> str:
+    if report["reason"] == "error":
+        return _short(report["raw"] or "", 140)
+    left_out = ", ".join(f"{count} {why.replace('_', ' ')}" for why, count in report["dropped"].items())
+    return f"{report['reason']}: {left_out}" if left_out else str(report["reason"])
 
 
 def _amount(totals: Totals) -> str:
     split = ", ".join(f"{count} from {name}" for name, count in totals._asdict().items() if name in _STYLES and count)
-    return f"{totals.items} lessons of {totals.experiences} attempts" + (f" ({split})" if split else "")
+    lessons, attempts = _count(totals.items, "lesson"), _count(totals.experiences, "attempt")
+    return f"{lessons} of {attempts}" + (f" ({split})" if split else "")
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
 def _recalls_itself(problem: Problem, outcome: Outcome) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 import sys
 import time
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.model_choice import ResolvedModel
 
 CHECKPOINTS = "checkpoints.sqlite"
+LOCAL_TIME_LIMIT = 600.0
+"""Seconds for one call: a small machine may write three tokens a second."""
 
 
 def solve(
@@ -63,10 +66,14 @@ def _run(
     **options: Any,
 ) -> Report:
     from reasoningbank_langgraph.bank import MemoryBank
+    from reasoningbank_langgraph.embeddings import default_embeddings
     from reasoningbank_langgraph.math_solver import MATH_NAMESPACE
     from reasoningbank_langgraph.store import ChromaStore
 
-    with ChromaStore.from_path(bank) as store, _models(model, judge_model) as (solver, critic):
+    embedder = default_embeddings()
+    with ChromaStore.from_path(bank, embeddings=embedder) as store, _models(model, judge_model) as (solver, critic):
+        with console.status("loading the embedder"):
+            embedder.embed_query("warm")
         memory = MemoryBank(store, MATH_NAMESPACE)
         report = Report(memory, thread, str(bank), known=len(problems))
         report.opening(solver.description)
@@ -101,7 +108,9 @@ def _compiled(
 
     from reasoningbank_langgraph.math_solver import create_math_solver
 
-    built = create_math_solver(solver.chat, judge_model=critic.chat, learn=learn, **options)
+    built = create_math_solver(
+        solver.chat, judge_model=critic.chat, learn=learn, time_limit=LOCAL_TIME_LIMIT, **options
+    )
     with closing(sqlite3.connect(bank / CHECKPOINTS, check_same_thread=False)) as connection:
         yield built.compile(checkpointer=SqliteSaver(connection), store=store, name="math_solver")
 
@@ -133,4 +142,4 @@ def _solve_one(graph: Any, problem: Problem, thread: str) -> Outcome:
 
 
 def _new_name() -> str:
-    return time.strftime("run-%Y%m%d-%H%M%S")
+    return time.strftime("run-%Y%m%d-%H%M%S-") + secrets.token_hex(2)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 
 MAX_MAGNITUDE = 6_000
 """Bits: a value, or an exponent in front of it, may be at most 2 to the power of this."""

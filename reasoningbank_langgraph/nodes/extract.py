@@ -108,6 +108,11 @@ def _told(judged: Judged, distilled: Distilled, model: str, context: Context, st
     context.emit(
         "extracted", started, count=len(ids), ids=ids, reason=distilled.reason, dropped=dict(distilled.dropped)
     )
-    report = {**distilled._asdict(), "dropped": dict(distilled.dropped), "redacted": dict(distilled.redacted)}
-    del report["items"]
+    report = {
+        "reason": distilled.reason,
+        "truncated": distilled.truncated,
+        "dropped": dict(distilled.dropped),
+        "redacted": dict(distilled.redacted),
+        "raw": distilled.raw,
+    }
     return {"lessons": [item.to_json() for item in items], "extraction": report}

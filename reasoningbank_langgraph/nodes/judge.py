@@ -21,6 +21,7 @@ def create_judge(
     model: str | BaseChatModel | None = None,
     *,
     judge: JudgeLike | None = None,
+    time_limit: float = 120.0,
     task: Selector = "task",
     answer: Selector = "answer",
     messages: Selector = "messages",
@@ -32,6 +33,7 @@ def create_judge(
     Args:
         model: judges by `LLMJudge` unless `judge` is given.
         judge: any judge, or a function from `Attempt` to `Verdict`, sync or async.
+        time_limit: seconds one call of the model may take.
         task: channel that holds the task, or a function from the state to it.
         answer: likewise for the answer.
         messages: likewise for the conversation.
@@ -39,9 +41,12 @@ def create_judge(
     Raises:
         ValueError: neither a model nor a judge is given.
     """
-    if judge is None and model is None:
+    if judge is not None:
+        runnable = as_judge(judge)
+    elif model is not None:
+        runnable = LLMJudge(chat_model(model), time_limit=time_limit)
+    else:
         raise ValueError("create_judge needs a model, or judge=... for a judge that needs none")
-    runnable = as_judge(judge) if judge is not None else LLMJudge(chat_model(model))  # type: ignore[arg-type]
     names, name = Names(task, answer, messages), type(runnable).__name__
 
     def judged(state: State, context: Context) -> Update:

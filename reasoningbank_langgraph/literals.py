@@ -1,0 +1,63 @@
+"""Details of one task that a general lesson has no business naming: its numbers, its answer, its names, its links."""
+
+from __future__ import annotations
+
+import re
+
+from reasoningbank_langgraph.math_answers import extract_answer
+from reasoningbank_langgraph.records import Attempt
+
+_NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])")
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s*|[\"“(]\s*)$")
+_LINK = re.compile(r"(?:https?://|www\.)[^\s)>\]]+", re.IGNORECASE)
+_ROUND = {"10", "100", "1000", "60", "24", "7", "12", "360", "180", "365"}
+"""Numbers that belong to no task: powers of ten, and the parts of hours, days, weeks, years and angles."""
+_OPENING_WORDS = """
+    a after all an and are as at before between both but by can compute determine during each every evaluate find for
+    from given he her his how i if in is it its let many my no of on one or our prove she show simplify since so solve
+    some suppose that the their then there these they this those to two three four five six seven eight nine ten today
+    was we were what when where which while who whose why with write yesterday you your calculate consider express look see notice note
+    factor
+    """
+_OPENERS = frozenset(_OPENING_WORDS.split())
+
+
+def task_literals(attempt: Attempt) -> frozenset[str]:
+    """Return the details of the attempt's task that would give a lesson away as not general.
+
+    Numbers of two digits and more (except round ones and those of time and angle), names, links, and the final answer.
+    """
+    numbers = {number for number in _numbers(attempt.task) if len(number) > 1 and number not in _ROUND}
+    return frozenset(numbers | _names(attempt.task) | set(_LINK.findall(attempt.task)) | _answers(attempt))
+
+
+def named_literals(text: str, literals: frozenset[str]) -> list[str]:
+    """Return the literals that the text names, sorted."""
+    words = {word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(text)}
+    present = words | set(_numbers(text)) | set(_LINK.findall(text))
+    stated = {match.group(1).replace(",", "") for match in re.finditer(r"(?:=|\bis)\s*\$?(\d[\d,.]*\d|\d)", text)}
+    return sorted((present & literals) | {f"={value}" for value in stated if f"={value}" in literals})
+
+
+def _numbers(text: str) -> list[str]:
+    return [number.replace(",", "").rstrip(".") for number in _NUMBER.findall(text)]
+
+
+def _answers(attempt: Attempt) -> set[str]:
+    """The final answer, also where it is one digit: then only as `= 8` or `is 8`, or every count would be one."""
+    found = extract_answer(attempt.answer or "").text or ""
+    candidates = {text.strip() for text in (found, attempt.reference or "") if text.strip()}
+    return {f"={text}" if len(text) == 1 else text for text in candidates if text not in _ROUND}
+
+
+def _names(text: str) -> set[str]:
+    """Capitalised words, at the start of a sentence only those that no sentence commonly starts with."""
+    names = set()
+    for match in _WORD.finditer(text):
+        word = match.group().removesuffix("'s").removesuffix("’s")
+        if len(word) < 3 or not word[0].isupper() or (word.isupper() and len(word) < 4):
+            continue
+        if word.casefold() not in _OPENERS or not _SENTENCE_START.search(text[: match.start()][-4:]):
+            names.add(word)
+    return {name for name in names if name.casefold() not in _OPENERS}
