@@ -65,9 +65,17 @@ def test_our_prompts_are_not_taken_for_answers():
             assert parse_items(echoed).items == [], name
 
 
-GARBAGE = ["{", "[", '{"a":', '{"', "[{", "}{", "{'a': 'b' c ", '"', "\\", "<think>", "</think>\n", " ", "\n", "Status:",
-           "status: \n",
-           "## Title\n", "**title", '{"status": "success",', '{"items": [', "{a:", "“", "[THINK]", "sorry "]  # fmt: skip
+# fmt: off
+GARBAGE = [
+    "{", "[", '{"a":', '{"', "[{", "}{", "{'a': 'b' c ", '"', "\\", "<think>", "</think>\n", " ", "\n", "Status:",
+    "status: \n", "## Title\n", "**title", '{"status": "success",', '{"items": [', "{a:", "“", "[THINK]", "sorry ",
+]
+FRAGMENTS = [
+    '{"status": "success"', '"confidence": 0.5', "}", "{", "[", "]", ",", ":", '"', "'", "\\", "\n", "Status: failure",
+    "<think>", "</think>", '"items"', '"title": "A"', "```", "\\frac", "NaN", "\ud800", "# Memory Item 1\n",
+    "## Content ",
+]
+# fmt: on
 
 
 @pytest.mark.parametrize("unit", GARBAGE, ids=ascii)
@@ -77,11 +85,6 @@ def test_garbage_of_200_kb_is_refused_without_a_hang(unit):
     assert parse_verdict(reply).status == "indeterminate"
     assert parse_items(reply).items == []
     assert time.perf_counter() - started < 4
-
-
-FRAGMENTS = ['{"status": "success"', '"confidence": 0.5', "}", "{", "[", "]", ",", ":", '"', "'", "\\", "\n", "Status: failure",
-             "<think>", "</think>", '"items"', '"title": "A"', "```",
-             "\\frac", "NaN", "\ud800", "# Memory Item 1\n", "## Content "]  # fmt: skip
 
 
 @settings(max_examples=300, deadline=None)

@@ -69,6 +69,15 @@ def parse_span(span: str) -> dict[str, Any] | list[Any] | None:
     return value if isinstance(value, (dict, list)) else None
 
 
+def without_last_brace(text: str) -> dict[str, Any] | None:
+    """Parse an object that lacks only its closing brace, as models that stop by themselves sometimes leave it."""
+    try:
+        value = json.loads(double_latex(text.rstrip("` \t\r\n") + "}"), strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def _repaired(source: str) -> Any:
     """Mend trailing commas, quotes, Python literals and comments with json-repair.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from reasoningbank_langgraph.parsing.escapes import restore_latex
-from reasoningbank_langgraph.parsing.objects import Objects, find_objects, walk
+from reasoningbank_langgraph.parsing.objects import Found, Objects, find_objects, walk, without_last_brace
 from reasoningbank_langgraph.parsing.replies import Reply, looks_refused, read_reply
 from reasoningbank_langgraph.parsing.words import Reading, is_placeholder, read_status
 from reasoningbank_langgraph.records import IndeterminateReason, Verdict
@@ -79,7 +79,7 @@ def _from_calls(calls: Iterable[Any]) -> _Decided | None:
 
 
 def _from_text(read: Reply) -> Verdict:
-    objects = find_objects(read.text)
+    objects = _objects(read)
     in_json = _last(found.value for found in objects.found)
     in_lines = _from_lines(_outside(read.text, objects))
     if _cut(read, objects):
@@ -92,6 +92,15 @@ def _from_text(read: Reply) -> Verdict:
     return _indeterminate("refused" if looks_refused(read.text) else "unparsed", read.text)
 
 
+def _objects(read: Reply) -> Objects:
+    objects = find_objects(read.text)
+    if read.ending == "stop" and objects.open_at is not None and objects.open_after_last():
+        last = without_last_brace(read.text[objects.open_at :])
+        if last is not None:
+            return Objects([*objects.found, Found(last, objects.open_at, len(read.text))], None)
+    return objects
+
+
 def _cut(read: Reply, objects: Objects) -> bool:
     """A reply is cut if its thinking, its last object, or a text at the token limit has no end.
 
@@ -100,7 +109,7 @@ def _cut(read: Reply, objects: Objects) -> bool:
     if read.cut:
         return True
     if objects.open_after_last():
-        return read.ending != "stop" or _from_lines(read.text) is None
+        return True
     ends_whole = bool(objects.found) and not read.text[objects.found[-1].end :].strip("` \t\r\n")
     return read.ending == "length" and not ends_whole
 

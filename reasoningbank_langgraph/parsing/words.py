@@ -67,7 +67,7 @@ def _read_words(folded: str) -> Reading | None:
     words = _WORD.findall(folded)
     head = _WORD.findall(_CLAUSE_END.split(folded, maxsplit=1)[0])
     alone = len(head) == 1 and head[0] in _ALONE
-    meant = [_ALONE[head[0]]] if alone else [_meaning(word) for word in head]
+    meant: list[Reading | None] = [_ALONE[head[0]]] if alone else [_meaning(word) for word in head]
     said = {meaning for meaning in (*meant, *map(_meaning, words)) if meaning}
     if len(said) != 1 or _HEDGES & set(words) or "|" in folded or not any(meant):
         return None

@@ -6,18 +6,17 @@ import re
 
 _URL = r"[!#-;=?-~]"  # printable ASCII without quotes and angle brackets: other scripts may follow with no space
 _MARKUP = "img|script|iframe|svg|object|embed|video|audio|picture|link|meta|style|form"
-_BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 
 LINK = re.compile(
     rf"""!\[[^\[\]\n]{{0,500}}\](?:\([^()\n]{{0,2000}}\)|\[[^\[\]\n]{{0,200}}\])                 # image
     | \[[^\[\]\n]{{0,500}}\]\(\s?<?(?:[a-z][a-z0-9+.-]{{1,30}}:|//|www\.|\.?/|\#)[^()\n]{{0,2000}}\)   # link
-    | <\s?(?:{_MARKUP})\b[^<>\n]{{0,2000}}> | <\s?img\b[^<>\n]{{0,2000}} | <\s?a\s[^<>\n]{{0,2000}}>
+    | <\s?(?:{_MARKUP})(?![a-z0-9])[^<>\n]{{0,2000}}> | <\s?img(?![a-z0-9])[^<>\n]{{0,2000}} | <\s?a\s[^<>\n]{{0,2000}}>
     | <?[a-z][a-z0-9+.-]{{1,30}}://{_URL}*>?
     | (?<![\w:/])//[a-z0-9-]{{1,63}}(?:\.[a-z0-9-]{{1,63}}){{1,8}}{_URL}*
-    | (?<!\w)www\.[a-z0-9-]{{1,63}}\.{_URL}*
-    | (?<!\w)data:(?:[a-z]{{1,30}}/[a-z0-9.+-]{{1,60}}|[^\s<>"]{{0,30}};base64,){_URL}*
+    | www\.\w{_URL}*
+    | data:(?:[a-z]{{1,30}}/[a-z0-9.+-]{{1,60}}|[^\s<>"]{{0,30}};base64,){_URL}*
     | (?<!\w)(?:javascript|vbscript|mailto|blob|file|ftp):(?=[^\s\d]){_URL}*
-    | (?<![\w.])(?:{_BYTE}\.){{3}}{_BYTE}(?![\w]|\.\d)(?::\d{{1,5}})?(?:/{_URL}*)?
+    | (?<!\d)(?<!\d\.)\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?!\w|\.\d)(?::\d{{1,5}})?(?:/{_URL}*)?
     | (?<![\w:])(?:[0-9a-f]{{1,4}}:){{7}}[0-9a-f]{{1,4}}(?![\w:])
     | (?<![\w:])(?=[0-9a-f:]{{0,40}}[0-9a-f]{{3}})(?:[0-9a-f]{{1,4}}:){{1,6}}(?::[0-9a-f]{{1,4}}){{1,6}}(?![\w:])""",
     re.VERBOSE,
@@ -46,17 +45,17 @@ TOKEN = re.compile(
     | \[\s?(?P<bracket>/?\s?(?:{_BRACKETS}))\s?\]                                   # [INST]
     | (?P<comment><!--|-->)
     | (?P<block>`{{3,}}|^(?:[^\S\n]|[>*+-])*+~{{3,}})
-    | (?<!=)(?P<ours>={{3,}}+)(?=\s{{0,3}}(?:begin|end)\b)""",
+    | (?<!=)(?P<ours>={{3,}}+)(?=[ \t]{{0,3}}(?:begin|end)\b)""",
     re.VERBOSE | re.MULTILINE,
 )
 
 # Answer, question and task are everyday words at the start of a line; as headings they are a prompt's own.
 _ROLES = "human|user|assistant|system|developer|tools?|function|model|ai|bot|ipython|instructions?|verdict|status|judge"
-_HEADINGS = rf"(?:{_ROLES}|response|input|output|question|answer|task|memory\ items?\ ?\d{{0,3}})"
+_HEADINGS = rf"(?:{_ROLES}|response|input|output|question|answer|task)"
 _LEAD = r"^(?:[^\S\n]|[>*\#_+-])*+"
 ROLE = re.compile(
-    rf"""{_LEAD}(?P<role>{_ROLES})(?=[*_\ \t]*+:)
-    | {_LEAD}(?<=[\#*_\ \t])(?P<heading>{_HEADINGS})(?=[*_\ \t]*+(?::|$))
+    rf"""{_LEAD}(?P<role>{_ROLES})(?=[*_\#\ \t]*+:)
+    | {_LEAD}(?<=[\#*_\ \t])(?P<heading>{_HEADINGS}(?=[ \t]*+(?:[^\w\s]|_|$))|memory\ items?\b)
     | {_LEAD}(?P<to>assistant)(?=\s{{1,8}}to\s?=)""",
     re.VERBOSE | re.MULTILINE,
 )

@@ -35,6 +35,7 @@ _MIN_CHARS = 800
 _LONGEST_FIELD = 4 * CONTENT_CAP
 
 _BLOCK = re.compile(r"^=== begin notes ([0-9a-f]{16}) ===\n(.*)\n=== end notes \1 ===$", re.DOTALL | re.MULTILINE)
+_MARK = re.compile(r"^=== (?:begin|end) notes [0-9a-f]{16} ===$", re.MULTILINE)
 _HEAD_LINE = re.compile(r"\[\d+\] (.*)")
 _FIELD_LINE = re.compile(r"(title|when|lesson): (.*)")
 
@@ -80,12 +81,13 @@ def parse_rendered(block: str) -> list[dict[str, str]]:
     """
     if not block:
         return []
-    found = _BLOCK.findall(block)
-    if len(found) != 1:
-        raise InvalidRecordError(f"expected one fenced block of notes, found {len(found)}")
+    found = _BLOCK.search(block)
+    marks = len(_MARK.findall(block))
+    if not found or marks != 2:
+        raise InvalidRecordError(f"expected one fenced block of notes with its two fence lines, found {marks} of them")
     names = {label: field for field, label in _LABELS.items()}
     items: list[dict[str, str]] = []
-    for line in found[0][1].split("\n"):
+    for line in found[2].split("\n"):
         if head := _HEAD_LINE.fullmatch(line):
             items.append({"learned": head[1]})
         elif items and (field := _FIELD_LINE.fullmatch(line)):

@@ -42,7 +42,7 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"(?i)(?<=\bbearer )(?=[^\s\"']{0,400}\d)[A-Za-z0-9._~+/=-]{12,}|(?<=\bbasic )[A-Za-z0-9+/]{16,}={1,2}"
         ),
     ),
-    ("password", re.compile(r"(?<=://)[^\s/:@]{1,100}:[^\s/@]{1,200}(?=@[\w.-])")),
+    ("password", re.compile(r"(?<=://)[^\s/:@]{0,100}:[^\s/@]{1,200}(?=@[\w.-])")),
     (
         "password",
         re.compile(
@@ -53,9 +53,7 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("email", re.compile(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?![\w-])")),
     (
         "phone",
-        re.compile(
-            r"(?<![\w)\]}$\\+])\+(?:\d{10,15}(?!\d)|\d{1,3}(?:[ .-]?\(\d{1,4}\))?(?:[ .-]\d{2,5}){2,5}(?![\d.]*\d))"
-        ),
+        re.compile(r"(?<![\w)\]}$\\+])\+(?:\d{10,15}|\d{1,3}(?:[ .-]?\(\d{1,4}\))?(?:[ .-]\d{1,8}){2,6})(?![\d.]*\d)"),
     ),
     ("card", re.compile(r"(?<![\d.-])(?:\d{4}([ -])\d{4}\1\d{4}\1\d{4}|3[47]\d{2}([ -])\d{6}\2\d{5})(?![ -]?\d)")),
 )
@@ -80,7 +78,7 @@ def _replacer(kind: str, found: Counter[str]) -> Callable[[re.Match[str]], str]:
     def replace(match: re.Match[str]) -> str:
         if kind == "card" and not _is_card(match[0]):
             return match[0]
-        if kind == "phone" and _is_sum(match):
+        if kind == "phone" and not _is_phone(match):
             return match[0]
         found[kind] += 1
         return f"{match.groupdict().get('name') or ''}[{kind} removed]"
@@ -95,7 +93,10 @@ def _is_card(text: str) -> bool:
     return digits[0] in (2, 3, 4, 5, 6) and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
-def _is_sum(match: re.Match[str]) -> bool:
-    """A plus after a number or a closing bracket adds, it does not start a phone number."""
-    before = match.string[max(match.start() - 3, 0) : match.start()].rstrip()
-    return bool(before) and (before[-1].isdigit() or before[-1] in ")}=$+*/^")
+def _is_phone(match: re.Match[str]) -> bool:
+    """Check the number of digits, and that the plus does not add: after a number, a variable or a closing bracket."""
+    before = match.string[max(match.start() - 4, 0) : match.start()]
+    return 7 <= sum(map(str.isdigit, match[0])) <= 15 and not _OPERAND.search(before)
+
+
+_OPERAND = re.compile(r"(?:[\d)}=$+*/^]|(?:^|[^A-Za-z])[A-Za-z])[ \t]*\Z")

@@ -48,7 +48,7 @@ def _break_once(text: str) -> str:
 
 def _link(found: re.Match[str]) -> str:
     """Name what was taken; punctuation that ended the sentence, not the address, stays."""
-    tail = _URL_TAIL.search(found[0]) if "://" in found[0] or found[0].startswith("www.") else None
+    tail = None if found[0][0] in "![<" else _URL_TAIL.search(found[0])
     return LINK_REMOVED + (tail[0] if tail else "")
 
 

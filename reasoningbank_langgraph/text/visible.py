@@ -39,10 +39,9 @@ def _stays(char: str) -> bool:
 
 
 def _joined(chars: list[str]) -> Iterator[str]:
-    """Pass on a joiner only between two letters or marks of a script that joins."""
-    for place, char in enumerate(chars):
-        around = chars[max(place - 1, 0) : place + 2]
-        if char not in _JOINERS or (len(around) == 3 and _JOINING.match(around[0]) and _JOINING.match(around[2])):
+    """Pass on a joiner only after a letter or mark of a script that joins, where spelling needs it."""
+    for before, char in zip(["", *chars], chars, strict=False):
+        if char not in _JOINERS or _JOINING.match(before):
             yield char
 
 
