@@ -42,8 +42,11 @@ class StoreReport(Record):
 
     rows: int
     """Rows Chroma counts."""
-    found: int
-    """Rows its index gives back when asked for all of them; fewer means that searches miss some."""
+    indexed: int
+    """Rows whose vector the index has; fewer means that it was damaged."""
+    reachable: int
+    """Rows a search of the index for everything returns. An approximate index reaches fewer than it has where many
+    vectors are nearly alike; searches in memory do not use it, and others then score the rest one by one."""
     items: int
     vectors: int
     """Vectors of living items."""
@@ -56,7 +59,7 @@ class StoreReport(Record):
     unreadable: int
     """Rows that do not have the shape that was written."""
     ok: bool
-    """Nothing missing, unreadable or orphaned, and the index complete. If not, `rebuild_index()` helps."""
+    """Nothing missing, unreadable or orphaned, and every row indexed. If not, `rebuild_index()` helps."""
 
 
 def inspect(shelf: Shelf) -> StoreReport:
@@ -81,17 +84,18 @@ def inspect(shelf: Shelf) -> StoreReport:
     missing = sum(max(0, count - further.get(key, 0)) for key, count in wanted.items())
     orphans = sum(max(0, count - wanted.get(key, 0)) for key, count in further.items())
     rows = shelf.rows.count()
-    found = _found(shelf, rows)
+    indexed = sum(_indexed(shelf, part) for part in _parts(shelf.rows.ids(None)))
     return StoreReport(
         rows=rows,
-        found=found,
+        indexed=indexed,
+        reachable=_reachable(shelf, rows),
         items=len(items),
         vectors=sum(entry.vectors for entry in items.values()) - missing,
         missing_vectors=missing,
         orphans=orphans,
         tombstones=tombstones,
         unreadable=unreadable,
-        ok=not (missing or orphans or unreadable) and found == rows,
+        ok=not (missing or orphans or unreadable) and indexed == rows,
     )
 
 
@@ -147,13 +151,26 @@ def _swap(client: ClientAPI, collection: Collection, name: str) -> None:
         collection.modify(name=name)
 
 
-def _found(shelf: Shelf, rows: int) -> int:
+def _reachable(shelf: Shelf, rows: int) -> int:
     if not rows:
         return 0
     try:
         return len(shelf.rows.nearest(filler("verify", shelf.dims), rows, None))
     except StoreCorruptedError:
         return 0
+
+
+def _indexed(shelf: Shelf, ids: list[str]) -> int:
+    """Count the rows that have a vector; Chroma refuses a whole call for one that has none, so halve until found."""
+    try:
+        return sum(row.vector is not None for row in shelf.rows.get(ids, documents=False, vectors=True))
+    except StoreCorruptedError:
+        middle = len(ids) // 2
+        return 0 if middle == 0 else _indexed(shelf, ids[:middle]) + _indexed(shelf, ids[middle:])
+
+
+def _parts(ids: list[str]) -> Iterator[list[str]]:
+    return (ids[start : start + AT_ONCE] for start in range(0, len(ids), AT_ONCE))
 
 
 def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:

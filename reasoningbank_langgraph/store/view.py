@@ -180,6 +180,12 @@ class View:
         self._state = threading.RLock()
         self._regions: OrderedDict[Namespace, Region] = OrderedDict()
 
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        with self._state:
+            return sum(region.nbytes for region in self._regions.values())
+
     def covers(self, prefix: Namespace) -> bool:
         """Say whether everything below a prefix is in memory."""
         with self._state:
@@ -250,7 +256,7 @@ class View:
         return None
 
     def _shrink(self) -> None:
-        while self._regions and sum(region.nbytes for region in self._regions.values()) > self.limit:
+        while self._regions and self.nbytes > self.limit:
             self._regions.popitem(last=False)
 
 

@@ -1,0 +1,177 @@
+"""Checking a bank, making its index anew, moving it to another embedder."""
+
+import json
+import shutil
+
+import pytest
+from langgraph.store.base import PutOp
+
+from reasoningbank_langgraph.errors import EmbeddingMismatchError, StoreCorruptedError
+from reasoningbank_langgraph.store import ChromaStore, repair
+from reasoningbank_langgraph.store.connect import successor
+from reasoningbank_langgraph.store.layout import item_id, row_id
+from reasoningbank_langgraph.testing import HashEmbeddings
+
+HERE = ("a", "b")
+INDEX = {"embed": HashEmbeddings(), "fields": ["text", "more"]}
+
+
+def fill(store, count=20):
+    store.batch([PutOp(HERE, str(n), {"text": f"number {n}", "more": f"more of {n}", "n": n}) for n in range(count)])
+    store.put(HERE, "dark", {"text": "hidden"}, index=False)
+    store.put(("c",), "paths", {"tags": ["red", "blue"]}, index=["tags[*]"])
+
+
+def everything(store):
+    items = [(i.namespace, i.key, i.value, i.created_at, i.updated_at) for i in store.search((), limit=10_000)]
+    scores = {i.key: i.score for i in store.search((), query="number 7", limit=10_000)}
+    return items, scores
+
+
+@pytest.fixture
+def filled(folder):
+    with ChromaStore.from_path(folder, index=INDEX) as store:
+        fill(store)
+        yield store
+
+
+def test_a_whole_bank_is_reported_whole(filled):
+    report = filled.verify()
+    assert report.ok
+    assert (report.items, report.vectors, report.rows, report.indexed) == (22, 42, 43, 43)
+    assert (report.missing_vectors, report.orphans, report.tombstones, report.unreadable) == (0, 0, 0, 0)
+    assert json.loads(report.model_dump_json())["ok"] is True
+
+
+def test_damage_is_counted(filled):
+    rows = filled._shelf.rows
+    ids = rows.ids(None)
+    further = [row for row in ids if row.endswith("-1")]
+    firsts = [row_id(row.removesuffix("-1"), 0) for row in further]
+    rows.delete([further[0], firsts[1]])
+    rows.collection.update(ids=[firsts[2]], metadatas=[{"head": "no json"}])
+    rows.collection.update(ids=[firsts[3]], documents=["[1]"], embeddings=[[1.0] + [0.0] * 63])
+    report = filled.verify()
+    assert not report.ok
+    assert (report.missing_vectors, report.orphans, report.unreadable) == (1, 2, 2)
+
+
+def test_unreadable_rows_are_named_when_read(filled):
+    first = row_id(item_id(HERE, "3"), 0)
+    filled._shelf.rows.collection.update(ids=[first], metadatas=[{"head": "{}"}])
+    with pytest.raises(StoreCorruptedError, match="no item of a bank"):
+        filled.get(HERE, "3")
+    with pytest.raises(StoreCorruptedError, match="no item of a bank"):
+        filled.search(HERE)
+
+
+def test_a_rebuild_changes_nothing_a_reader_sees(filled, folder):
+    before = everything(filled)
+    filled.rebuild_index()
+    assert everything(filled) == before
+    assert filled.verify().ok
+    filled.put(HERE, "new", {"text": "number 7"})
+    filled.close()
+    with ChromaStore.from_path(folder, index=INDEX) as store:
+        assert len(store.search((), limit=100)) == 23
+        assert store.verify().ok
+
+
+def test_a_rebuild_mends_a_bank_whose_index_files_are_gone(folder):
+    with ChromaStore.from_path(folder, index=INDEX) as store:
+        for start in range(0, 1200, 300):
+            store.batch([PutOp(HERE, str(n), {"text": f"number {n}"}) for n in range(start, start + 300)])
+        before = everything(store)
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+    with ChromaStore.from_path(folder, index=INDEX) as store:
+        damaged = store.verify()
+        assert not damaged.ok
+        assert damaged.indexed < damaged.rows == 1200
+        assert store.get(HERE, "7").value == {"text": "number 7"}
+        with pytest.raises(StoreCorruptedError, match="rebuild_index"):
+            store.search(HERE, query="number 7")
+        store.rebuild_index()
+        assert store.verify().ok
+        assert everything(store) == before
+
+
+class StopError(Exception):
+    pass
+
+
+def stop(*_, **__):
+    raise StopError
+
+
+@pytest.mark.parametrize("where", ["_fill", "_swap", "_embedded"])
+def test_a_rebuild_that_fails_leaves_the_bank_as_it_was(filled, folder, monkeypatch, where):
+    before = everything(filled)
+    monkeypatch.setattr(repair, where, stop)
+    with pytest.raises(StopError):
+        filled.rebuild_index()
+    assert everything(filled) == before
+    filled.close()
+    with ChromaStore.from_path(folder, index=INDEX) as store:
+        assert everything(store) == before
+        assert store.verify().ok
+
+
+@pytest.mark.parametrize("steps", [1, 2], ids=["before the old one goes", "after it went"])
+def test_a_rebuild_killed_during_the_change_over_leaves_one_whole_bank(filled, folder, monkeypatch, steps):
+    before = everything(filled)
+
+    def half(client, collection, name):
+        collection.modify(metadata={**collection.metadata, "state": "complete"})
+        if steps == 2:
+            client.delete_collection(name)
+        raise StopError
+
+    monkeypatch.setattr(repair, "_swap", half)
+    with pytest.raises(StopError):
+        filled.rebuild_index()
+    filled.close()
+    with ChromaStore.from_path(folder, index=INDEX) as store:
+        assert everything(store) == before
+        assert store.verify().ok
+        assert [found.name for found in store._client.list_collections()] == ["reasoningbank"]
+    assert successor("reasoningbank") == "reasoningbank.next"
+
+
+class Other(HashEmbeddings):
+    model_name = "other"
+
+
+def test_a_bank_moves_to_another_embedder(filled, folder):
+    before = everything(filled)[0]
+    filled.reindex(Other(16))
+    assert everything(filled)[0] == before
+    assert filled.search(HERE, query="number 7", limit=1)[0].score == pytest.approx(1.0)
+    filled.put(HERE, "new", {"text": "words"})
+    filled.close()
+    with pytest.raises(EmbeddingMismatchError):
+        ChromaStore.from_path(folder, index=INDEX)
+    with ChromaStore.from_path(folder, index={"embed": Other(16), "fields": ["text", "more"]}) as store:
+        assert len(store.search((), limit=100)) == 23
+        assert store.verify().ok
+
+
+def test_opening_with_reindex_moves_a_bank_that_does_not_fit(filled, folder):
+    before = everything(filled)[0]
+    filled.close()
+    moved = {"embed": Other(16), "fields": ["text", "more"]}
+    for _ in range(2):
+        with ChromaStore.from_path(folder, index=moved, reindex=True) as store:
+            assert everything(store)[0] == before
+            assert store.search(HERE, query="number 7", limit=1)[0].score == pytest.approx(1.0)
+            assert store.verify().ok
+
+
+def test_a_bank_without_an_embedder_gets_one(folder):
+    with ChromaStore.from_path(folder, index=None) as store:
+        fill(store)
+        assert store.verify().vectors == 0
+    with ChromaStore.from_path(folder, index=INDEX, reindex=True) as store:
+        assert store.verify().vectors == 42
+        assert store.search(HERE, query="number 7", limit=1)[0].key == "7"
