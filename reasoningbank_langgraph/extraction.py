@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,37 +23,22 @@ from reasoningbank_langgraph.trajectory import answer_block, task_block, traject
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
     from langchain_core.runnables import RunnableConfig
 
-ITEMS_SCHEMA: dict[str, Any] = {
+_ITEM: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "items": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": ITEMS_PER_ATTEMPT,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "title": {"type": "string", "minLength": 3, "maxLength": 80},
-                    "description": {"type": "string", "minLength": 3, "maxLength": 200},
-                    "content": {"type": "string", "minLength": 3, "maxLength": 400},
-                },
-                "required": ["title", "description", "content"],
-            },
-        }
+        "title": {"type": "string", "minLength": 3, "maxLength": 80},
+        "description": {"type": "string", "minLength": 3, "maxLength": 200},
+        "content": {"type": "string", "minLength": 3, "maxLength": 400},
     },
-    "required": ["items"],
+    "required": ["title", "description", "content"],
 }
 _QUOTED, _KEPT = 2_000, 20_000
 """Characters of a reply that are quoted back to the model, and kept with the run."""
 PROMPTS = prompts.prompt_hash(
-    prompts.EXTRACT_SUCCESS,
-    prompts.EXTRACT_FAILURE,
-    prompts.EXTRACT_USER,
-    prompts.EXAMPLE_TASK,
-    *prompts.EXAMPLE_SUCCESS,
-    *prompts.EXAMPLE_FAILURE,
+    prompts.EXTRACT_SYSTEM, prompts.EXTRACT_USER, prompts.EXTRACT_SUCCESS, prompts.EXTRACT_FAILURE
 )
 
 
@@ -120,37 +105,26 @@ class LessonExtractor(Runnable[Judged, Distilled]):
 
     def _dialogue(self, judged: Judged) -> Dialogue[Distilled]:
         attempt, verdict = judged
-        success = verdict.status == "success"
-        rules = (prompts.EXTRACT_SUCCESS if success else prompts.EXTRACT_FAILURE).format(max_items=ITEMS_PER_ATTEMPT)
-        steps, result, lesson = prompts.EXAMPLE_SUCCESS if success else prompts.EXAMPLE_FAILURE
-        example = Attempt(task=prompts.EXAMPLE_TASK, messages=[("assistant", steps)], answer=result)
-        asked = [
-            SystemMessage(rules),
-            HumanMessage(self._question(Judged(example, Verdict(status=verdict.status)))),
-            AIMessage(lesson),
-            HumanMessage(self._question(judged)),
-        ]
-        reply = yield Request(asked, ITEMS_SCHEMA, self.max_tokens)
-        distilled = accept(attempt, reply, f"{rules}\n{lesson}")
-        if repair := _repair(distilled):
-            said = [AIMessage(text[:_QUOTED])] if (text := content_text(reply.content)).strip() else []
-            reply = yield Request([*asked, *said, HumanMessage(repair)], ITEMS_SCHEMA, self.max_tokens)
-            distilled = accept(attempt, reply, f"{rules}\n{lesson}")
-        return distilled
-
-    def _question(self, judged: Judged) -> str:
-        attempt, verdict = judged
-        return prompts.EXTRACT_USER.format(
+        question = prompts.EXTRACT_USER.format(
             task=task_block(attempt),
             trajectory=trajectory_block(attempt, self.max_chars),
             answer=answer_block(attempt),
             status=verdict.status,
-            rationale=redact_secrets(verdict.rationale).text,
+            rationale=redact_secrets(verdict.rationale).text or "no reason was given",
+            question=prompts.EXTRACT_SUCCESS if verdict.status == "success" else prompts.EXTRACT_FAILURE,
             max_items=ITEMS_PER_ATTEMPT,
         )
+        asked = [SystemMessage(prompts.EXTRACT_SYSTEM), HumanMessage(question)]
+        reply = yield Request(asked, ITEMS_SCHEMA, self.max_tokens)
+        distilled = accept(attempt, reply)
+        if repair := _repair(distilled):
+            said = [AIMessage(text[:_QUOTED])] if (text := content_text(reply.content)).strip() else []
+            reply = yield Request([*asked, *said, HumanMessage(repair)], ITEMS_SCHEMA, self.max_tokens)
+            distilled = accept(attempt, reply)
+        return distilled
 
 
-def accept(attempt: Attempt, reply: AIMessage, prompt: str) -> Distilled:
+def accept(attempt: Attempt, reply: AIMessage) -> Distilled:
     """Return what the bank may hold of a reply.
 
     Left out are lessons that exceed a cap, copy a lesson the attempt was shown or a sentence of the prompt, or name
@@ -161,12 +135,12 @@ def accept(attempt: Attempt, reply: AIMessage, prompt: str) -> Distilled:
     redacted: Counter[str] = Counter()
     details: set[str] = set()
     kept: list[dict[str, str]] = []
-    literals, known, told = task_literals(attempt), _shown(attempt), set(_sentences(prompt))
+    literals, known, told = task_literals(attempt), _shown(attempt), set(_sentences(prompts.EXTRACT_USER))
     for item in parsed.items:
         clean = {name: redact_secrets(item[name]) for name in ("title", "description", "content")}
         lesson = {name: found.text for name, found in clean.items()}
         named = named_literals(" ".join(lesson.values()), literals)
-        problem = "over_cap" if len(kept) == ITEMS_PER_ATTEMPT else _problem(lesson, known, told)
+        problem = "over_cap" if len(kept) == cap else _problem(lesson, known, told)
         if problem or named:
             dropped[problem or "task_details"] += 1
             details.update(named)

@@ -17,7 +17,8 @@ _OPENING_WORDS = """
     a after all an and are as at before between both but by can compute determine during each every evaluate find for
     from given he her his how i if in is it its let many my no of on one or our prove she show simplify since so solve
     some suppose that the their then there these they this those to two three four five six seven eight nine ten today
-    was we were what when where which while who whose why with write yesterday you your calculate consider express look see notice note
+    was we were what when where which while who whose why with write yesterday you your calculate consider express
+look see notice note
     factor
     """
 _OPENERS = frozenset(_OPENING_WORDS.split())

@@ -33,7 +33,7 @@ def scripted(ways):
         system, last = messages[0].text, messages[-1].text
         if "You check whether" in system:
             return verdict()
-        if "general lessons" in system:
+        if "You teach" in system:
             return lessons("add them up", way=next(ways))
         numbers = [int(word) for word in last.replace(".", " ").split() if word.isdigit()]
         return f"I add. \\boxed{{{sum(numbers)}}}"

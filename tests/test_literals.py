@@ -10,7 +10,7 @@ LITERALS = task_literals(Attempt(task=TASK, answer="\\boxed{8}"))
 
 
 def test_the_details_of_a_task_are_its_numbers_names_links_and_answer():
-    assert LITERALS == {"32", "1250", "Luke", "Debby", "https://x.invalid/a.", "=8"}
+    assert {"32", "1250", "Luke", "Debby", "https://x.invalid/a.", "=8"} == LITERALS
 
 
 @pytest.mark.parametrize(
