@@ -115,17 +115,32 @@ class LessonExtractor(Runnable[Judged, Distilled]):
             max_items=ITEMS_PER_ATTEMPT,
         )
         asked = [SystemMessage(prompts.EXTRACT_SYSTEM), HumanMessage(question)]
-        reply = yield Request(asked, ITEMS_SCHEMA, self.max_tokens)
-        distilled = accept(attempt, reply)
-        if repair := _repair(distilled):
-            said = [AIMessage(text[:_QUOTED])] if (text := content_text(reply.content)).strip() else []
-            reply = yield Request([*asked, *said, HumanMessage(repair)], ITEMS_SCHEMA, self.max_tokens)
-            distilled = accept(attempt, reply)
-        return distilled
+        return ask_lessons([attempt], asked, self.max_tokens, ITEMS_PER_ATTEMPT)
 
 
-def accept(attempt: Attempt, reply: AIMessage) -> Distilled:
-    """Return what the bank may hold of a reply.
+def ask_lessons(
+    attempts: Sequence[Attempt], asked: list[BaseMessage], max_tokens: int, cap: int
+) -> Dialogue[Distilled]:
+    """Ask for at most `cap` lessons from attempts at one task; once more if nothing usable comes.
+
+    Args:
+        attempts: what the lessons are from; their details and the lessons they were shown are not taken.
+        asked: the messages to the model.
+        max_tokens: cap on the tokens of one reply.
+        cap: lessons to take.
+    """
+    schema = items_schema(cap)
+    reply = yield Request(asked, schema, max_tokens)
+    distilled = accept(attempts, reply, cap)
+    if repair := _repair(distilled):
+        said = [AIMessage(text[:_QUOTED])] if (text := content_text(reply.content)).strip() else []
+        reply = yield Request([*asked, *said, HumanMessage(repair)], schema, max_tokens)
+        distilled = accept(attempts, reply, cap)
+    return distilled
+
+
+def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Distilled:
+    """Return what the bank may hold of a reply about attempts at one task.
 
     Left out are lessons that exceed a cap, copy a lesson the attempt was shown or a sentence of the prompt, or name
     details of the task; every one of them is counted.
@@ -135,7 +150,9 @@ def accept(attempt: Attempt, reply: AIMessage) -> Distilled:
     redacted: Counter[str] = Counter()
     details: set[str] = set()
     kept: list[dict[str, str]] = []
-    literals, known, told = task_literals(attempt), _shown(attempt), set(_sentences(prompts.EXTRACT_USER))
+    literals = frozenset[str]().union(*map(task_literals, attempts))
+    known = set[str]().union(*map(_shown, attempts))
+    told = {*_sentences(prompts.EXTRACT_USER), *_sentences(prompts.CONTRAST_USER)}
     for item in parsed.items:
         clean = {name: redact_secrets(item[name]) for name in ("title", "description", "content")}
         lesson = {name: found.text for name, found in clean.items()}
