@@ -22,7 +22,7 @@ STRUCTURE = re.compile(
 )
 FENCE_START = re.compile(r"\s*(?:~~~|```|={3,}[ \t]*(?:begin|end)\b)")
 LINK = re.compile(
-    r"://|www\.\w|<img\b|<script\b|<iframe\b|data:\w+/\w|\bjavascript:\w|!\[[^\]]*\][(\[]"
+    r"://|www\.\w|<img\b|<script\b|<iframe\b|data:[a-z]+/[a-z]|\bjavascript:\w|!\[[^\]]*\][(\[]"
     r"|(?<!\d\.)\b\d{1,3}(?:\.\d{1,3}){3}\b(?!\.\d)"
 )
 

@@ -68,17 +68,26 @@ def parse_items(reply: object) -> ParsedItems:
 def _from_calls(read: Reply) -> ParsedItems | None:
     """Read the last call that holds items, or an explicitly empty list of them."""
     for call in reversed(read.calls):
-        if isinstance(call, str):
-            objects = find_objects(call)
-            parsed = _last_list(objects.found)
-            if parsed is None:
-                parsed = _singles(objects.found)
-            cut = objects.open_at is not None
-        else:
-            parsed, cut = _from_arguments(restore_latex(call)), read.ending == "length"
-        if parsed is not None:
-            return ParsedItems(parsed, None if parsed else "empty", cut)
+        items, cut = _from_json(call) if isinstance(call, str) else _from_arguments(call, read)
+        if items is not None:
+            reason: ItemsReason | None = None if items else "truncated" if cut else "empty"
+            return ParsedItems(items, reason, cut)
     return None
+
+
+def _from_json(text: str) -> tuple[list[dict[str, str]] | None, bool]:
+    objects = find_objects(text)
+    items = _last_list(objects.found)
+    return _singles(objects.found) if items is None else items, objects.open_at is not None
+
+
+def _from_arguments(value: Any, read: Reply) -> tuple[list[dict[str, str]] | None, bool]:
+    """Read decoded arguments; those of a cut call arrive completed, so their last item may lack its end."""
+    value, cut = restore_latex(value), read.ending == "length"
+    items = _read_list(value)
+    if items is None:
+        items = _singles([Found(value, 0, 0)])
+    return items[:-1] if items and cut else items, cut
 
 
 def _from_text(read: Reply) -> ParsedItems:
@@ -163,11 +172,6 @@ def _text(fields: dict[str, Any], field: str) -> str | None:
     if not isinstance(value, str) or not has_visible_text(value) or is_placeholder(value):
         return None
     return value.encode("utf-8", "replace").decode("utf-8").strip()
-
-
-def _from_arguments(value: Any) -> list[dict[str, str]] | None:
-    items = _read_list(value)
-    return _singles([Found(value, 0, 0)]) if items is None else items
 
 
 def _folded(value: dict[str, Any]) -> dict[str, Any]:

@@ -64,17 +64,18 @@ def parse_verdict(reply: object) -> Verdict:
     if read.refused:
         return _indeterminate("refused", read.text)
     decided = _from_calls(read.calls)
-    if decided is not None:
-        return _verdict(decided)
-    return _from_text(read)
+    if decided is not None and read.ending == "length":  # arguments of a cut call arrive completed
+        return _indeterminate("truncated", decided.rationale)
+    return _verdict(decided) if decided else _from_text(read)
 
 
 def _from_calls(calls: Iterable[Any]) -> _Decided | None:
     values: list[Any] = []
     for call in calls:
-        values += (
-            [found.value for found in find_objects(call).found] if isinstance(call, str) else [restore_latex(call)]
-        )
+        if isinstance(call, str):
+            values += [found.value for found in find_objects(call).found]
+        else:
+            values.append(restore_latex(call))
     return _last(values)
 
 
@@ -106,9 +107,7 @@ def _cut(read: Reply, objects: Objects) -> bool:
 
     An object that closes right at the limit is whole, with any run of spaces after it.
     """
-    if read.cut:
-        return True
-    if objects.open_after_last():
+    if read.cut or objects.open_after_last():
         return True
     ends_whole = bool(objects.found) and not read.text[objects.found[-1].end :].strip("` \t\r\n")
     return read.ending == "length" and not ends_whole
@@ -129,15 +128,12 @@ def _from_object(value: dict[str, Any]) -> _Decided | None:
         return None
     readings = {_read(key, fields[key]) for key in ("status", *_OTHER_KEYS) if key in fields}
     readings |= {_OPPOSITE[_read(key, fields[key])] for key in _OPPOSITE_KEYS if isinstance(fields.get(key), bool)}
-    if "status" in fields and read_status(fields["status"]) is None and not readings - {None}:
+    if "status" in fields and read_status(fields["status"]) is None:
         return None
-    readings.discard(None)
-    if len(readings) != 1:
+    agreed = {reading for reading in readings if reading}
+    if len(agreed) != 1:
         return None
-    (reading,) = readings
-    if reading is None:
-        return None
-    return _Decided(reading, _confidence(fields.get("confidence")), rationale, "status" in fields)
+    return _Decided(agreed.pop(), _confidence(fields.get("confidence")), rationale, "status" in fields)
 
 
 _OPPOSITE: dict[Reading | None, Reading | None] = {"success": "failure", "failure": "success"}

@@ -55,7 +55,7 @@ _HEADINGS = rf"(?:{_ROLES}|response|input|output|question|answer|task)"
 _LEAD = r"^(?:[^\S\n]|[>*\#_+-])*+"
 ROLE = re.compile(
     rf"""{_LEAD}(?P<role>{_ROLES})(?=[*_\#\ \t]*+:)
-    | {_LEAD}(?<=[\#*_\ \t])(?P<heading>{_HEADINGS}(?=[ \t]*+(?:[^\w\s]|_|$))|memory\ items?\b)
+    | ^(?=[^\w\n]*\#){_LEAD[1:]}(?P<heading>{_HEADINGS}(?=[ \t]*+(?:[^\w\s]|_|$))|memory\ items?\b)
     | {_LEAD}(?P<to>assistant)(?=\s{{1,8}}to\s?=)""",
     re.VERBOSE | re.MULTILINE,
 )

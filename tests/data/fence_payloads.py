@@ -89,7 +89,7 @@ UNTOUCHED = [
     r"\left[ \begin{matrix} 1 & 2 \\ 3 & 4 \end{matrix} \right]", r"\{x : x^2 < 2\}", "if a<b and c>d then a<d", "f(x) = [x]", "|a| < |b|", "a||b",
     "<x, y> is the inner product", r"$\langle x, y \rangle$", "1:2:3 and 12:30:00", "2 * 3 * 4", "x_1 + x_2 = x_{12}", "#5 is odd", "C# and 3 #s",
     "3.14 and 1.2.3", "y = mx + b", "~5 or about 5", "`code` and ``two``", "a == b, a === b", "a => b, a -> b, <- c", "A/B, and/or", "7! = 5040",
-    "The ratio is 1 : 2", "x ≤ y ≠ z ≈ w", "∀x ∈ ℝ: x² ≥ 0", "½ + ⅓ = ⅚", "20° − 5°", "√2 ∙ π", "A ⊂ B ∪ C", "Use the system of equations",
+    "The ratio is 1 : 2", "x ≤ y ≠ z ≈ w", "∀x ∈ ℝ: x² ≥ 0", "½ + ⅓ = ⅚", "20° − 5°", "√2 ∙ π", "A ⊂ B ∪ C", "Use the system of equations", "Question (a)", "- Task <= 5",
     "The user's total", "Human error is common", "Models fail here", "Answer: 42", "Question: how many?", "Task: find x", "data: 3, 4, 5",
     "Input: 3 apples", "file the result", "<<24/2=12>>12 clips", "x[::2] and a::b", "5 @ 3 = 8", "a@b", "{1, 2, 3} \\ {2}", "%d of them", "100%",
     "שלום עולם: הסכום הוא 5", "שָׁלוֹם", "مرحبا بالعالم، المجموع هو ٥", "می‌خواهم", "قُرْآن", "Сумма чисел равна пяти: 5", "Решение: x = 5",

@@ -130,6 +130,7 @@ CASES = [
     Case("cut Markdown", {"content": PAPER, "finish": "length"}, ["Check units"], None, True),
     Case("whole at length", {"content": listed("A") + "  \n", "finish": "length"}, ["A"]),
     Case("babble at length", {"content": listed("A") + " And so", "finish": "length"}, ["A"], None, True),
+    Case("tool call cut", {"tool_calls": _call({"items": [item("A"), item("B", "Do")]}), "finish": "length"}, ["A"], None, True),
     Case("thinking cut", f"<think>{listed('A')}", [], "truncated", True),
     Case("brace before a whole list", f"with {{x: 1 we get {listed('A')}", ["A"]),
     # Nothing
