@@ -99,7 +99,7 @@ class Speaker:
             name, dialect = self._dialects[0]
             try:
                 ask = partial(self._prepared(dialect, request).invoke, request.messages, config)
-                return _raw(_within(self.time_limit, self.purpose, ask))
+                return _raw(within(self.time_limit, self.purpose, ask))
             except Exception as error:  # noqa: BLE001 - sorted out below
                 self._fall_back(name, error)
 
@@ -139,7 +139,7 @@ def _is_refusal(error: Exception) -> bool:
     return isinstance(error, (NotImplementedError, TypeError, ValueError, AttributeError))
 
 
-def _within(seconds: float, purpose: str, call: Callable[[], Any]) -> Any:
+def within(seconds: float, purpose: str, call: Callable[[], Any]) -> Any:
     """Run the call in a thread of its own, because no chat model promises to keep a time limit."""
     future: Future[Any] = Future()
     context = contextvars.copy_context()

@@ -118,6 +118,12 @@ class LessonExtractor(Runnable[Judged, Distilled]):
         return ask_lessons([attempt], asked, self.max_tokens, ITEMS_PER_ATTEMPT)
 
 
+def items_schema(cap: int) -> dict[str, Any]:
+    """Return the JSON schema of a reply with at most `cap` lessons."""
+    items = {"type": "array", "minItems": 1, "maxItems": cap, "items": _ITEM}
+    return {"type": "object", "properties": {"items": items}, "required": ["items"]}
+
+
 def ask_lessons(
     attempts: Sequence[Attempt], asked: list[BaseMessage], max_tokens: int, cap: int
 ) -> Dialogue[Distilled]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from langgraph.graph import START, StateGraph
-from typing_extensions import TypedDict
 
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
-from reasoningbank_langgraph.state import LoopState, Selector
+from reasoningbank_langgraph.state import LoopState, Names, Selector, loop_state
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -85,15 +84,7 @@ def create_reasoning_bank(
             ("extract", create_extract(distiller, time_limit=time_limit, **names)),
             ("consolidate", create_consolidate(namespace=namespace, match=match)),
         ]
-    builder = StateGraph(_state(state_schema, names))
+    builder = StateGraph(loop_state(LoopState, Names(task, answer, messages), state_schema))
     builder.add_sequence(steps)
     builder.add_edge(START, "retrieve")
     return builder
-
-
-def _state(own: type[Any] | None, names: dict[str, Any]) -> type[Any]:
-    """The loop's channels, the user's own, and one for each name that neither has."""
-    hints = get_type_hints(LoopState, include_extras=True)
-    renamed = {selector: hints[name] for name, selector in names.items() if isinstance(selector, str)}
-    users = get_type_hints(own, include_extras=True) if own is not None else {}
-    return TypedDict("ReasoningBankLoop", {**renamed, **hints, **users}, total=False)  # type: ignore[operator, no-any-return]

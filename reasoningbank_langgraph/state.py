@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import EphemeralValue
@@ -66,3 +66,11 @@ class Names(NamedTuple):
         """Return the value of `task`, `answer` or `messages` in this state, or None."""
         selector = getattr(self, which)
         return state.get(selector) if isinstance(selector, str) else selector(state)
+
+
+def loop_state(base: type[Any], names: Names, own: type[Any] | None) -> type[Any]:
+    """Return the state of a graph: the channels of `base`, the user's own, and one for each name that neither has."""
+    hints = get_type_hints(base, include_extras=True)
+    renamed = {chosen: hints[name] for name, chosen in names._asdict().items() if isinstance(chosen, str)}
+    users = get_type_hints(own, include_extras=True) if own is not None else {}
+    return TypedDict("ReasoningBankLoop", {**renamed, **hints, **users}, total=False)  # type: ignore[operator, no-any-return]
