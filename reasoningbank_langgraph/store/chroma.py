@@ -7,13 +7,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 from weakref import finalize
 
 from langchain_core.embeddings import Embeddings
-from langgraph.store.base import BaseStore, IndexConfig, Op, Result, SearchOp, TTLConfig
+from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 
-from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.errors import EmbeddingMismatchError, StoreClosedError
 from reasoningbank_langgraph.store.connect import (
     COLLECTION,
@@ -26,11 +25,10 @@ from reasoningbank_langgraph.store.connect import (
     open_or_create,
     server_client,
 )
-from reasoningbank_langgraph.store.indexing import Embedded, Indexing
-from reasoningbank_langgraph.store.layout import Entry
+from reasoningbank_langgraph.store.indexing import NOT_GIVEN, Embedded, Indexing, IndexSetting
 from reasoningbank_langgraph.store.lock import BankLock, prepare_folder
 from reasoningbank_langgraph.store.plan import Plan, make_plan
-from reasoningbank_langgraph.store.reading import Hit, Reader, as_item, as_search_item
+from reasoningbank_langgraph.store.reading import Reader
 from reasoningbank_langgraph.store.repair import StoreReport, inspect, rebuild
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.shelf import Shelf, shelf_for
@@ -40,28 +38,35 @@ from reasoningbank_langgraph.store.writing import Writer
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
-    IndexSetting = Mapping[str, Any] | None
-
-NOT_GIVEN: Final[Any] = object()
 GIBIBYTE = 1 << 30
+
+
+class StoreSettings(TypedDict, total=False):
+    """Settings every way of opening a store takes."""
+
+    index: IndexSetting
+    """LangGraph's `IndexConfig`: `embed` (an `Embeddings`, a function, an async function or "provider:model"), `dims`
+    (found out if left out), `fields` (paths into the value, default the whole value). None: no vectors, queries are
+    ignored."""
+    embeddings: Embeddings | None
+    """Short for `index={"embed": embeddings}`."""
+    ttl: TTLConfig | None
+    """LangGraph's `TTLConfig`, times in minutes."""
+    collection: str
+    """Name of the Chroma collection."""
+    cache_bytes: int
+    """Memory for the items and vectors of an embedded bank, 1 GiB if not said. A namespace is read into it on its
+    first search (about a second for 10,000 items) and then searched exactly. What does not fit, and everything on a
+    server, is searched with Chroma's approximate index."""
+    reindex: bool
+    """If the bank was made with another embedder, move it to this one instead of raising."""
 
 
 class ChromaStore(BaseStore):
     """A LangGraph store on Chroma: durable, searchable by meaning, usable from threads and from any event loop.
 
     Make one with `from_path` (a folder, one writer), `from_server` (a Chroma server, many writers) or `from_client`.
-    All three take:
-
-        index: LangGraph's `IndexConfig`: `embed` (an `Embeddings`, a function, an async function or
-            "provider:model"), `dims` (found out if left out), `fields` (paths into the value, default the whole
-            value). None: no vectors, queries are ignored.
-        embeddings: short for `index={"embed": embeddings}`. With neither, the packaged offline embedder.
-        ttl: LangGraph's `TTLConfig`, times in minutes.
-        collection: name of the Chroma collection.
-        cache_bytes: memory for the items and vectors of an embedded bank. A namespace is read into it on its first
-            search (about a second for 10,000 items) and searched exactly. What does not fit, and everything on a
-            server, is searched with Chroma's approximate index.
-        reindex: if the bank was made with another embedder, move it to this one instead of raising.
+    All three take the `StoreSettings`. Without any, whole values are embedded with the packaged offline model.
 
     A batch is written whole or not at all, also when the process is killed, up to 5000 items and vectors; larger
     ones go in parts. A cancelled `abatch` may still be carried out. Scores are cosine similarities, 0 to 1.
@@ -87,7 +92,7 @@ class ChromaStore(BaseStore):
         self.ttl_config = ttl
         self._client = client
         self._name = collection
-        self._indexing = _indexing(index, embeddings).measured()
+        self._indexing = Indexing.from_settings(index, embeddings).measured()
         opened = open_or_create(client, collection, self._indexing)
         shared = is_shared(client)
         self._shelf = shelf_for(client, Rows(client, opened), shared=shared, limit=cache_bytes)
@@ -106,7 +111,7 @@ class ChromaStore(BaseStore):
             raise
 
     @classmethod
-    def from_path(cls, path: str | os.PathLike[str], **settings: Any) -> Self:
+    def from_path(cls, path: str | os.PathLike[str], **settings: Unpack[StoreSettings]) -> Self:
         """Open the bank in a folder, or make it (mode 0700).
 
         Only one store at a time may have the folder open, in this process or any other. Do not open a folder
@@ -114,7 +119,7 @@ class ChromaStore(BaseStore):
 
         Args:
             path: the folder; `~` is the home folder.
-            settings: as described for the class.
+            settings: see `StoreSettings`.
 
         Raises:
             StorePathError: the path cannot hold a bank; nothing was changed.
@@ -141,7 +146,7 @@ class ChromaStore(BaseStore):
         headers: Mapping[str, str] | None = None,
         tenant: str = "default_tenant",
         database: str = "default_database",
-        **settings: Any,
+        **settings: Unpack[StoreSettings],
     ) -> Self:
         """Use the bank on a Chroma server (`chroma run`), which several processes may write to.
 
@@ -152,7 +157,7 @@ class ChromaStore(BaseStore):
             headers: sent with every request, for example a token.
             tenant: Chroma's tenant.
             database: Chroma's database.
-            settings: as described for the class.
+            settings: see `StoreSettings`.
 
         Raises:
             StoreUnavailableError: the server does not answer.
@@ -162,7 +167,7 @@ class ChromaStore(BaseStore):
         return cls._owning(client, lambda: None, settings)
 
     @classmethod
-    def from_client(cls, client: ClientAPI, **settings: Any) -> Self:
+    def from_client(cls, client: ClientAPI, **settings: Unpack[StoreSettings]) -> Self:
         """Use a client you made; `close()` leaves it open.
 
         A client on a folder is taken to be the only one that writes there; stores of this process share what they
@@ -170,7 +175,7 @@ class ChromaStore(BaseStore):
 
         Args:
             client: a synchronous chromadb client.
-            settings: as described for the class.
+            settings: see `StoreSettings`.
 
         Raises:
             TypeError: something else than such a client.
@@ -180,7 +185,7 @@ class ChromaStore(BaseStore):
         return cls(client, **settings)
 
     @classmethod
-    def _owning(cls, client: ClientAPI, unlock: Callable[[], None], settings: dict[str, Any]) -> Self:
+    def _owning(cls, client: ClientAPI, unlock: Callable[[], None], settings: StoreSettings) -> Self:
         def release() -> None:
             close_client(client)
             unlock()
@@ -288,26 +293,15 @@ class ChromaStore(BaseStore):
         await asyncio.to_thread(self.close)
 
     def _carry_out(self, plan: Plan, embedded: Embedded) -> list[Result]:
+        self._require_open()
         try:
-            found = self._reader.get(plan.gets)
-            hits = {place: self._hits(op, embedded) for place, op in plan.searches.items()}
-            lists = {place: self._reader.namespaces(op) for place, op in plan.listings.items()}
-            self._writer.refresh(_to_refresh(plan, found, hits))
+            reads = self._reader.read(plan, embedded.queries)
+            self._writer.refresh(reads.to_refresh(plan))
             self._writer.commit(list(plan.changes.values()), embedded.documents)
         except Exception:
             self._require_open()  # closed by another thread meanwhile: say that, not what Chroma made of it
             raise
-        results: list[Result] = [None] * plan.size
-        for place, entry in found.items():
-            results[place] = as_item(entry) if entry else None
-        for place, some in hits.items():
-            results[place] = [as_search_item(hit) for hit in some]
-        for place, namespaces in lists.items():
-            results[place] = namespaces
-        return results
-
-    def _hits(self, op: SearchOp, embedded: Embedded) -> list[Hit]:
-        return self._reader.search(op, embedded.queries.get(op.query or ""))
+        return reads.results(plan.size)
 
     def _fit(self, *, reindex: bool) -> None:
         collection = self._shelf.rows.collection
@@ -326,18 +320,3 @@ class ChromaStore(BaseStore):
 def _let_go(shelf: Shelf, release: Callable[[], None]) -> None:
     shelf.leave()
     release()
-
-
-def _indexing(index: IndexSetting, embeddings: Embeddings | None) -> Indexing:
-    if index is not NOT_GIVEN and embeddings is not None:
-        raise ValueError("pass index or embeddings, not both: embeddings=x is short for index={'embed': x}")
-    if index is None:
-        return Indexing(None)
-    return Indexing.from_config({"embed": embeddings} if index is NOT_GIVEN else index, default_embeddings)
-
-
-def _to_refresh(plan: Plan, found: Mapping[int, Entry | None], hits: Mapping[int, list[Hit]]) -> list[Entry]:
-    """Return the items read by ops that ask for it, except those the same batch writes anyway."""
-    read = [entry for place, entry in found.items() if entry and plan.gets[place].refresh_ttl]
-    read += [entry for place, some in hits.items() if plan.searches[place].refresh_ttl for _, entry in some]
-    return [entry for entry in read if entry.id not in plan.changes]

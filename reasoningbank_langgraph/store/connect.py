@@ -78,12 +78,13 @@ def check_client(client: Any) -> None:
 
 
 def close_client(client: Any) -> None:
-    """Close a client and, what its own `close` leaves out, its HTTP connections."""
-    server = getattr(client, "_server", None)
+    """Close a client and, what its own `close` leaves out, the HTTP connections of its two halves."""
+    halves = (client, getattr(client, "_admin_client", None))
+    servers = [getattr(half, "_server", None) for half in halves]
     client.close()
-    session = getattr(server, "_session", None)
-    if session is not None:
-        session.close()
+    for session in (getattr(server, "_session", None) for server in servers):
+        if session is not None:
+            session.close()
 
 
 def is_shared(client: ClientAPI) -> bool:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -14,11 +14,13 @@ from langgraph.store.base import ensure_embeddings, get_text_at_path, tokenize_p
 from langgraph.store.base.embed import EmbeddingsLambda
 from numpy.typing import NDArray
 
-from reasoningbank_langgraph.embeddings import PackagedMiniLM, embedder_name
+from reasoningbank_langgraph.embeddings import PackagedMiniLM, default_embeddings, embedder_name
 from reasoningbank_langgraph.errors import EmbeddingError
 from reasoningbank_langgraph.store.layout import Paths, Vector
 
 WHOLE = "$"
+IndexSetting = Mapping[str, Any] | None
+NOT_GIVEN: Final[Any] = object()
 NO_EMBEDDER = "no embedder"
 
 
@@ -44,11 +46,21 @@ class Indexing:
     fields: tuple[str, ...] = (WHOLE,)
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], default: Callable[[], Embeddings]) -> Indexing:
-        """Read LangGraph's `IndexConfig` (`embed, dims, fields`); `default` makes the embedder it leaves out."""
+    def from_settings(cls, index: IndexSetting, embeddings: Embeddings | None) -> Indexing:
+        """Read LangGraph's `IndexConfig` (`embed, dims, fields`) or its short form; the packaged embedder fills in.
+
+        Raises:
+            ValueError: both forms were given.
+            MissingDependencyError: the packaged embedder is needed and not installed.
+        """
+        if index is not NOT_GIVEN and embeddings is not None:
+            raise ValueError("pass index or embeddings, not both: embeddings=x is short for index={'embed': x}")
+        if index is None:
+            return cls(None)
+        config: Mapping[str, Any] = {"embed": embeddings} if index is NOT_GIVEN else index
         embed = config.get("embed")
-        embeddings = default() if embed is None else ensure_embeddings(embed)
-        return cls(embeddings, int(config.get("dims") or 0), tuple(config.get("fields") or (WHOLE,)))
+        embedder = default_embeddings() if embed is None else ensure_embeddings(embed)
+        return cls(embedder, int(config.get("dims") or 0), tuple(config.get("fields") or (WHOLE,)))
 
     @property
     def name(self) -> str:

@@ -5,17 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import chain, islice
+from typing import NamedTuple
 
-from langgraph.store.base import GetOp, Item, ListNamespacesOp, SearchItem, SearchOp, TTLConfig
+from langgraph.store.base import GetOp, Item, ListNamespacesOp, Result, SearchItem, SearchOp, TTLConfig
 
 from reasoningbank_langgraph.store.filters import matches
 from reasoningbank_langgraph.store.layout import Entry, Vector, item_id, row_id
 from reasoningbank_langgraph.store.namespaces import Namespace, listed
+from reasoningbank_langgraph.store.plan import Plan
 from reasoningbank_langgraph.store.shelf import Shelf, now
 from reasoningbank_langgraph.store.values import decode_value
 from reasoningbank_langgraph.store.walk import IndexWalk
 
 Hit = tuple[float | None, Entry]
+
+
+class Reads(NamedTuple):
+    """What the reading ops of a batch found, by their places in it."""
+
+    items: dict[int, Entry | None]
+    hits: dict[int, list[Hit]]
+    namespaces: dict[int, list[Namespace]]
+
+    def results(self, size: int) -> list[Result]:
+        """Return the results of the whole batch; writes answer None. Values are fresh copies."""
+        results: list[Result] = [None] * size
+        for place, entry in self.items.items():
+            results[place] = _item(entry) if entry else None
+        for place, some in self.hits.items():
+            results[place] = [_search_item(score, entry) for score, entry in some]
+        for place, namespaces in self.namespaces.items():
+            results[place] = namespaces
+        return results
+
+    def to_refresh(self, plan: Plan) -> list[Entry]:
+        """Return the items read by ops that ask for a refresh, except those the same batch writes anyway."""
+        read = [entry for place, entry in self.items.items() if entry and plan.gets[place].refresh_ttl]
+        read += [entry for place, some in self.hits.items() if plan.searches[place].refresh_ttl for _, entry in some]
+        return [entry for entry in read if entry.id not in plan.changes]
 
 
 class Reader:
@@ -33,6 +60,14 @@ class Reader:
     @property
     def _omit_expired(self) -> bool:
         return bool(self._ttl and self._ttl.get("omit_expired"))
+
+    def read(self, plan: Plan, queries: Mapping[str, Vector]) -> Reads:
+        """Carry out the reading ops of a batch; `queries` holds the vector of every query."""
+        return Reads(
+            self.get(plan.gets),
+            {place: self.search(op, queries.get(op.query or "")) for place, op in plan.searches.items()},
+            {place: self.namespaces(op) for place, op in plan.listings.items()},
+        )
 
     def get(self, ops: Mapping[int, GetOp]) -> dict[int, Entry | None]:
         """Return the item each op asks for, None where there is none."""
@@ -68,11 +103,9 @@ class Reader:
         return not op.filter or matches(decode_value(row_id(entry.id, 0), entry.document), op.filter)
 
 
-def as_item(entry: Entry) -> Item:
-    """Return an item as LangGraph hands it out; its value is a fresh copy."""
-    value = decode_value(row_id(entry.id, 0), entry.document)
+def _item(entry: Entry) -> Item:
     return Item(
-        value=value,
+        value=decode_value(row_id(entry.id, 0), entry.document),
         key=entry.key,
         namespace=entry.namespace,
         created_at=_moment(entry.created),
@@ -80,9 +113,7 @@ def as_item(entry: Entry) -> Item:
     )
 
 
-def as_search_item(hit: Hit) -> SearchItem:
-    """Return a search hit as LangGraph hands it out; its value is a fresh copy."""
-    score, entry = hit
+def _search_item(score: float | None, entry: Entry) -> SearchItem:
     return SearchItem(
         namespace=entry.namespace,
         key=entry.key,

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
 _shelves: WeakValueDictionary[str, Shelf] = WeakValueDictionary()
-_shelves_turn = threading.Lock()
+# Reentrant, because the garbage collector may let go of a store at any moment.
+_shelves_turn = threading.RLock()
 
 
 def now() -> int:

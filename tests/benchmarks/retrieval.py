@@ -59,7 +59,7 @@ def main() -> None:
     texts = list(dict.fromkeys([task for task, _ in records] + [part for _, parts in records for part in parts]))
     texts = [text for text in texts if text not in queries][: min(options.real, max(options.sizes))]
     print(f"{len(texts)} texts, {len(queries)} queries; embedding ...", flush=True)
-    real = np.asarray(model.embed_documents(texts), np.float32)
+    real = embedded(texts, model, options.vectors)
     asked = np.asarray([model.embed_query(query) for query in queries], np.float32)
     print(f"\n{'what':44}{'median ms':>10}{'ratio':>8}{'recall@10':>11}")
     for size in options.sizes:
@@ -140,6 +140,17 @@ def put(store: BaseStore, namespace: tuple[str, ...], rows: Sequence[int]) -> No
         store.batch([PutOp(namespace, str(n), {"t": f"row {n}"}) for n in rows[start : start + 5000]])
 
 
+def embedded(texts: list[str], model: Embeddings, kept: Path | None) -> Vectors:
+    if kept and kept.exists():
+        vectors: Vectors = np.load(kept)
+        if len(vectors) == len(texts):
+            return vectors
+    vectors = np.asarray(model.embed_documents(texts), np.float32)
+    if kept:
+        np.save(kept, vectors)
+    return vectors
+
+
 def best(scores: NDArray[np.float32]) -> list[int]:
     return np.argsort(-scores, kind="stable")[:K].tolist()
 
@@ -173,6 +184,7 @@ def arguments() -> argparse.Namespace:
         "--others", type=int, default=10_000, help="other namespaces, of 5 items each, beside the smallest bank"
     )
     parser.add_argument("--real", type=int, default=10_000, help="texts to embed for real")
+    parser.add_argument("--vectors", type=Path, help=".npy file to keep the embedded texts in between runs")
     parser.add_argument("--queries", type=int, default=100, help="queries a measurement")
     return parser.parse_args()
 

@@ -54,6 +54,17 @@ def test_a_bank_is_found_again_with_everything_in_it(folder, embeddings):
             assert store.list_namespaces() == [HERE]
 
 
+@pytest.mark.parametrize(
+    "name", ["a b", "q?x=1", "#hash", "p%20c", "new\nline", "ünï 😀", "x" * 200, "..a", "quote'\""]
+)
+def test_any_folder_name_works(tmp_path, embeddings, name):
+    for _ in range(2):
+        with ChromaStore.from_path(tmp_path / name, embeddings=embeddings) as store:
+            store.put(HERE, "k", {"text": "x"})
+            assert store.get(HERE, "k") is not None
+    assert names(tmp_path) == [name]
+
+
 @pytest.mark.parametrize("path", ["", "  ", "nul\x00l", "/proc/no/such/place"])
 def test_a_path_that_cannot_hold_a_bank_is_refused(path, embeddings, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
