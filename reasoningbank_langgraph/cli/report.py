@@ -76,7 +76,7 @@ class Report:
         """Say which model works and what the bank holds already."""
         self._line("model", model)
         totals = self.bank.totals()
-        found = "empty, this run starts it" if not totals.items else f"{_amount(totals)} from earlier runs"
+        found = "empty, this run starts it" if not totals.items else f"{amount(totals)} from earlier runs"
         self._line("bank", f"{self.path}: {found}")
         self._line("run", f"{self.thread} (--thread {self.thread} goes on with it)")
         console.print()
@@ -85,7 +85,7 @@ class Report:
         """Show one problem: what was recalled and why, the answer, the verdict and why, what was learned."""
         self.outcomes.append((problem, outcome))
         note = f" ({outcome.resumed})" if outcome.resumed else ""
-        console.print(Text(f"[{number}/{self.known}] {problem.id}{note}  ", "bold") + Text(_short(problem.text, 90)))
+        console.print(Text(f"[{number}/{self.known}] {problem.id}{note}  ", "bold") + Text(short(problem.text, 90)))
         self._recalled(outcome)
         self._answered(problem, outcome)
         self._judged(outcome)
@@ -127,7 +127,7 @@ class Report:
             ),
             ("recalled lessons", f"for {_count(recalled, 'problem')}, {own} of them its own"),
             ("seconds a problem", self._mean_seconds(outcomes)),
-            ("bank now", _amount(self.bank.totals())),
+            ("bank now", amount(self.bank.totals())),
         ]
 
     def _mean_seconds(self, outcomes: list[Outcome]) -> str:
@@ -139,7 +139,7 @@ class Report:
         memories = outcome.values.get("memories") or []
         for memory in memories:
             item = memory["item"]
-            self._line("recalled", f"{_short(item['title'], 70)} (from a {item['outcome']}; {memory['why']})", "cyan")
+            self._line("recalled", f"{short(item['title'], 70)} (from a {item['outcome']}; {memory['why']})", "cyan")
         if not memories:
             self._line("recalled", "nothing", "dim")
 
@@ -148,20 +148,20 @@ class Report:
         if reply is None:
             return
         found = extract_answer(reply)
-        shown = _short(reply, 60) + f" ({found.reason})" if found.text is None else _short(found.text, 60)
-        expected = "" if problem.answer is None else f" (expected {_short(problem.answer, 60)})"
+        shown = short(reply, 60) + f" ({found.reason})" if found.text is None else short(found.text, 60)
+        expected = "" if problem.answer is None else f" (expected {short(problem.answer, 60)})"
         self._line("answer", shown + expected)
 
     def _judged(self, outcome: Outcome) -> None:
         verdict = outcome.verdict
         if verdict:
-            status, why = verdict["status"], _short(verdict["rationale"] or verdict["reason"] or "", 140)
+            status, why = verdict["status"], short(verdict["rationale"] or verdict["reason"] or "", 140)
             self._line("verdict", f"{status} ({verdict['judge']}): {why}", _STYLES[status])
 
     def _learned(self, outcome: Outcome) -> None:
         lessons = outcome.values.get("lessons") or []
         for lesson in lessons:
-            self._line("learned", f"{_short(lesson['title'], 70)}: {_short(lesson['content'], 140)}", "magenta")
+            self._line("learned", f"{short(lesson['title'], 70)}: {short(lesson['content'], 140)}", "magenta")
         report = outcome.values.get("extraction") or {}
         if not lessons and report.get("reason"):
             self._line("learned", f"nothing ({_why_nothing(report)})", "dim")
@@ -170,7 +170,7 @@ class Report:
         console.print(Text(f"  {name:<9} ", "dim") + Text(value, style))
 
 
-def _short(text: str, length: int) -> str:
+def short(text: str, length: int) -> str:
     """One clean line: text of models and files must not control the terminal."""
     line = " ".join(clean_line(text).split())
     return line if len(line) <= length else line[: length - 1] + "…"
@@ -178,12 +178,13 @@ def _short(text: str, length: int) -> str:
 
 def _why_nothing(report: dict[str, Any]) -> str:
     if report["reason"] == "error":
-        return _short(report["raw"] or "", 140)
+        return short(report["raw"] or "", 140)
     left_out = ", ".join(f"{count} {why.replace('_', ' ')}" for why, count in report["dropped"].items())
     return f"{report['reason']}: {left_out}" if left_out else str(report["reason"])
 
 
-def _amount(totals: Totals) -> str:
+def amount(totals: Totals) -> str:
+    """Return what a bank holds, in words."""
     split = ", ".join(f"{count} from {name}" for name, count in totals._asdict().items() if name in _STYLES and count)
     lessons, attempts = _count(totals.items, "lesson"), _count(totals.experiences, "attempt")
     return f"{lessons} of {attempts}" + (f" ({split})" if split else "")
