@@ -8,7 +8,7 @@ _URL = r"[!#-;=?-~]"  # printable ASCII without quotes and angle brackets: other
 _MARKUP = "img|script|iframe|svg|object|embed|video|audio|picture|link|meta|style|form"
 
 LINK = re.compile(
-    rf"""!\[[^\[\]\n]{{0,500}}\](?:\([^()\n]{{0,2000}}\)|\[[^\[\]\n]{{0,200}}\])                 # image
+    rf"""(?<!!)!++\[[^\[\]\n]{{0,500}}\](?:\([^()\n]{{0,2000}}\)|\[[^\[\]\n]{{0,200}}\])                 # image
     | \[[^\[\]\n]{{0,500}}\]\(\s?<?(?:[a-z][a-z0-9+.-]{{1,30}}:|//|www\.|\.?/|\#)[^()\n]{{0,2000}}\)   # link
     | <\s?(?:{_MARKUP})(?![a-z0-9])[^<>\n]{{0,2000}}> | <\s?img(?![a-z0-9])[^<>\n]{{0,2000}} | <\s?a\s[^<>\n]{{0,2000}}>
     | <?(?:[a-z][a-z0-9+.-]{{1,30}})?://{_URL}*>?
