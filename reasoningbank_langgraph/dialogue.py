@@ -101,6 +101,8 @@ class Speaker:
                 ask = partial(self._prepared(dialect, request).invoke, request.messages, config)
                 return _raw(within(self.time_limit, self.purpose, ask))
             except Exception as error:  # noqa: BLE001 - sorted out below
+                if (cut := _cut_reply(error)) is not None:
+                    return cut
                 self._fall_back(name, error)
 
     async def _aask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
@@ -112,6 +114,8 @@ class Speaker:
             except TimeoutError:
                 raise ModelTimeoutError(self.purpose, self.time_limit) from None
             except Exception as error:  # noqa: BLE001 - sorted out below
+                if (cut := _cut_reply(error)) is not None:
+                    return cut
                 self._fall_back(name, error)
 
     def _prepared(self, dialect: Dialect, request: Request) -> Runnable[Any, Any]:
@@ -126,6 +130,19 @@ class Speaker:
             raise ModelCallError(self.purpose, error) from error
         self.fallbacks[name] = self.fallbacks.get(name, 0) + 1
         self._dialects = [way for way in self._dialects if way[0] != name]
+
+
+def _cut_reply(error: Exception) -> AIMessage | None:
+    """OpenAI's client raises where a structured reply is cut by its cap or a filter; that is a reply, not an outage."""
+    from langchain_core.messages import AIMessage
+
+    if type(error).__name__ == "ContentFilterFinishReasonError":
+        return AIMessage("", response_metadata={"finish_reason": "content_filter"})
+    completion = getattr(error, "completion", None)
+    if completion is None:
+        return None
+    choice = completion.choices[0]
+    return AIMessage(choice.message.content or "", response_metadata={"finish_reason": choice.finish_reason})
 
 
 def _is_refusal(error: Exception) -> bool:

@@ -92,6 +92,35 @@ def test_a_failure_of_the_server_is_no_refusal_of_the_form(error):
     assert speaker.dialect == "json_schema"
 
 
+def test_a_reply_cut_by_its_cap_is_a_reply_although_the_client_raises():
+    from openai import ContentFilterFinishReasonError, LengthFinishReasonError
+    from openai.types.chat import ChatCompletion
+
+    message = {"role": "assistant", "content": '{"x": "beg'}
+    cut = ChatCompletion.model_validate(
+        {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+            "choices": [{"index": 0, "finish_reason": "length", "message": message}],
+        }
+    )
+    replies = []
+
+    def reading():
+        replies.append((yield Request([HumanMessage("x")], SCHEMA, 5)))
+
+    speaker = Speaker(
+        server(script=[LengthFinishReasonError(completion=cut), ContentFilterFinishReasonError()]), "judge"
+    )
+    speaker.run(reading())
+    speaker.run(reading())
+    assert [reply.response_metadata["finish_reason"] for reply in replies] == ["length", "content_filter"]
+    assert replies[0].text == '{"x": "beg'
+    assert speaker.dialect == "json_schema"
+
+
 def test_every_call_is_capped():
     model = server()
     Speaker(model, "judge").run(dialogue(2))
