@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.errors import ReasoningBankError
     from reasoningbank_langgraph.graph import create_reasoning_bank
     from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
+    from reasoningbank_langgraph.matts import Scaling, create_matts
     from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
     from reasoningbank_langgraph.records import Attempt, MemoryItem, RetrievedMemory, Verdict
     from reasoningbank_langgraph.state import ReasoningBankState
@@ -30,10 +31,12 @@ _HOMES = {
     "ReasoningBankState": "state",
     "ReferenceJudge": "judges",
     "RetrievedMemory": "records",
+    "Scaling": "matts",
     "Verdict": "records",
     "create_consolidate": "nodes",
     "create_extract": "nodes",
     "create_judge": "nodes",
+    "create_matts": "matts",
     "create_reasoning_bank": "graph",
     "create_retrieve": "nodes",
     "default_embeddings": "embeddings",
@@ -50,10 +53,12 @@ __all__ = [
     "ReasoningBankState",
     "ReferenceJudge",
     "RetrievedMemory",
+    "Scaling",
     "Verdict",
     "create_consolidate",
     "create_extract",
     "create_judge",
+    "create_matts",
     "create_reasoning_bank",
     "create_retrieve",
     "default_embeddings",

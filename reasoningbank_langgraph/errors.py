@@ -13,6 +13,7 @@ Catch `ReasoningBankError` to catch them all; each message carries the value tha
     │   ├── MissingNamespaceLabelError         a label in braces is not in config["configurable"]
     │   └── InvalidNamespaceLabelError         a label LangGraph stores would refuse
     ├── MissingStoreError                      the graph was compiled without a store
+    ├── TooFewAttemptsError                    too many rollouts of a task failed
     ├── MissingStateError                      a node found no channel that an earlier node fills
     ├── MissingDependencyError (ImportError)   an optional package is not installed
     ├── ModelError
@@ -119,6 +120,18 @@ class MissingStoreError(ReasoningBankError):
         super().__init__(
             f"node {node!r} found no store: compile the graph with compile(store=...), "
             "for example ChromaStore.from_path('./bank')"
+        )
+
+
+class TooFewAttemptsError(ReasoningBankError):
+    """Fewer rollouts of a task came to an end than are needed."""
+
+    def __init__(self, ended: int, needed: int, failures: dict[int, str]) -> None:
+        self.ended, self.needed, self.failures = ended, needed, failures
+        causes = "; ".join(f"rollout {number}: {cause}" for number, cause in sorted(failures.items()))
+        super().__init__(
+            f"{ended} rollouts came to an end and min_attempts asks for {needed} ({causes}): "
+            "remove the cause and give the task again, or lower min_attempts"
         )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.graph import START, StateGraph
 
+from reasoningbank_langgraph.matts import create_matts
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
 from reasoningbank_langgraph.state import LoopState, Names, Selector, loop_state
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.bank import Match
     from reasoningbank_langgraph.judges import JudgeLike
+    from reasoningbank_langgraph.matts import Scaling
 
 
 def create_reasoning_bank(
@@ -36,6 +38,7 @@ def create_reasoning_bank(
     answer: Selector = "answer",
     messages: Selector = "messages",
     state_schema: type[Any] | None = None,
+    scaling: Scaling | None = None,
 ) -> StateGraph[Any, Any, Any, Any]:
     """Wrap a solver into the loop of ReasoningBank (paper section 3.2, figure 2).
 
@@ -64,6 +67,8 @@ def create_reasoning_bank(
         answer: likewise for the answer.
         messages: likewise for the conversation.
         state_schema: your own state, where the solver needs further channels or one of the three is a function.
+        scaling: several attempts at each task in place of one, for example `Scaling(k=5, mode="parallel")`; the graph
+            is then that of `create_matts`.
 
     Returns:
         An uncompiled graph: choose checkpointer, store and name with `compile`.
@@ -73,6 +78,24 @@ def create_reasoning_bank(
         NamespaceError: the namespace has a label that stores refuse.
     """
     names: dict[str, Any] = {"task": task, "answer": answer, "messages": messages}
+    if scaling is not None:
+        return create_matts(
+            solver,
+            model=model,
+            judge=judge,
+            judge_model=judge_model,
+            extract_model=extract_model,
+            namespace=namespace,
+            learn=learn,
+            experiences=k,
+            max_items=max_items,
+            min_score=min_score,
+            match=match,
+            time_limit=time_limit,
+            state_schema=state_schema,
+            **names,
+            **scaling.options(),
+        )
     retrieve = create_retrieve(namespace=namespace, k=k, max_items=max_items, min_score=min_score, **names)
     steps: list[tuple[str, Any]] = [("retrieve", retrieve), ("solve", solver)]
     if learn:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -12,11 +13,13 @@ from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.dialogue import token_cap
 from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
+from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.models import chat_model
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
+    from langchain_core.runnables import Runnable
     from langgraph.graph import StateGraph
 
 MATH_NAMESPACE = ("math",)
@@ -30,6 +33,7 @@ def create_math_solver(
     learn: bool = True,
     max_tokens: int = 512,
     time_limit: float = 120.0,
+    scaling: Scaling | None = None,
     **options: Any,
 ) -> StateGraph[Any, Any, Any, Any]:
     """Return the loop around one prompt: think step by step, box the answer.
@@ -43,6 +47,7 @@ def create_math_solver(
         learn: False retrieves only.
         max_tokens: cap on the tokens of a solution.
         time_limit: seconds one call of the judging or distilling model may take.
+        scaling: several attempts at each problem; its checks go on with the conversation, as a solver's would.
         options: passed on to `create_reasoning_bank`: `k, max_items, min_score, match`.
 
     Returns:
@@ -50,6 +55,8 @@ def create_math_solver(
     """
     chat = chat_model(model)
     critic = chat_model(judge_model) if judge_model is not None else chat
+    if scaling is not None and scaling.refiner is None:
+        scaling = replace(scaling, refiner=check_step(chat, max_tokens))
     return create_reasoning_bank(
         solve_step(chat, max_tokens),
         model=critic,
@@ -57,28 +64,64 @@ def create_math_solver(
         namespace=namespace,
         learn=learn,
         time_limit=time_limit,
+        scaling=scaling,
         **options,
     )
 
 
 def solve_step(chat: BaseChatModel, max_tokens: int) -> RunnableLambda[Any, dict[str, Any]]:
-    """Return the node that asks the model, with the lessons in a user message before the task."""
-    capped = chat.bind(**token_cap(chat, max_tokens))
+    """Return the node that asks the model, with the lessons in a user message before the task.
+
+    Among several attempts it takes the `temperature` and `seed` of its own from `config["configurable"]`.
+    """
 
     def solve(state: dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        return _answered(state, capped.invoke(solve_prompt(state), config))
+        return _answered(state, _bound(chat, max_tokens, config).invoke(solve_prompt(state), config))
 
     async def asolve(state: dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        return _answered(state, await capped.ainvoke(solve_prompt(state), config))
+        return _answered(state, await _bound(chat, max_tokens, config).ainvoke(solve_prompt(state), config))
 
     return RunnableLambda(solve, asolve, name="solve")
 
 
+def check_step(chat: BaseChatModel, max_tokens: int) -> RunnableLambda[Any, dict[str, Any]]:
+    """Return the node that goes on with the conversation, whose last message asks to check the answer."""
+
+    def check(state: dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
+        return _checked(_bound(chat, max_tokens, config).invoke(check_prompt(state), config))
+
+    async def acheck(state: dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
+        return _checked(await _bound(chat, max_tokens, config).ainvoke(check_prompt(state), config))
+
+    return RunnableLambda(check, acheck, name="check")
+
+
 def solve_prompt(state: dict[str, Any]) -> list[BaseMessage]:
     """Return the messages for the model: rules, lessons where there are some, task."""
+    return [*_opening(state), HumanMessage(state["task"])]
+
+
+def check_prompt(state: dict[str, Any]) -> list[BaseMessage]:
+    """Return the messages for the model: rules, lessons where there are some, the attempt so far."""
+    return [*_opening(state), *state["messages"][state["attempt"]["start"] :]]
+
+
+def _opening(state: dict[str, Any]) -> list[BaseMessage]:
     lessons = [HumanMessage(state["memory_prompt"])] if state.get("memory_prompt") else []
-    return [SystemMessage(prompts.MATH_SOLVER_SYSTEM), *lessons, HumanMessage(state["task"])]
+    return [SystemMessage(prompts.MATH_SOLVER_SYSTEM), *lessons]
+
+
+def _bound(chat: BaseChatModel, max_tokens: int, config: RunnableConfig) -> Runnable[Any, Any]:
+    """The model with its cap and, where its class knows them, the temperature and seed asked for."""
+    told: Mapping[str, Any] = config.get("configurable", {})
+    known = type(chat).model_fields
+    sampling = {name: told[name] for name in ("temperature", "seed") if told.get(name) is not None and name in known}
+    return chat.bind(**token_cap(chat, max_tokens), **sampling)
 
 
 def _answered(state: dict[str, Any], reply: Any) -> dict[str, Any]:
     return {"answer": reply.text, "messages": [HumanMessage(state["task"]), reply]}
+
+
+def _checked(reply: Any) -> dict[str, Any]:
+    return {"answer": reply.text, "messages": [reply]}

@@ -20,6 +20,7 @@ ROWS = [
     ["judges", "literals"],
     ["extraction"],
     ["nodes"],
+    ["matts"],
     ["graph"],
     ["math_solver", "testing"],
     ["model_files", "gguf", "local_server"],

@@ -1,0 +1,77 @@
+"""The graph of one rollout: solve, check again as often as asked, judge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.runnables import RunnableLambda
+from langgraph.channels import BinaryOperatorAggregate
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from reasoningbank_langgraph.matts.sequential import check_failed, create_ask
+from reasoningbank_langgraph.state import LoopState, Names, loop_state
+
+
+class AttemptState(LoopState, total=False):
+    """State of one rollout; it ends with the rollout."""
+
+    drafts: list[str | None]
+    """The solver's answer, then the answer after each check."""
+    asking: bool
+    """Whether another check is wanted."""
+    check_error: dict[str, Any] | None
+    """`Failure` of the check that ended the checks."""
+
+
+def create_attempt(
+    solver: Any, *, checks: int, refiner: Any, judge: Any, names: Names, own: type[Any] | None
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Return the graph that makes one attempt at the task and judges it.
+
+    Args:
+        solver: what solves.
+        checks: how often its answer is checked at most.
+        refiner: node that checks; needed where there are checks.
+        judge: node that judges, or None.
+        names: the channels the solver uses.
+        own: the user's own state.
+
+    Raises:
+        ValueError: there are checks, and the solver's channels have no names or its messages no reducer.
+    """
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(AttemptState, names, own))
+    builder.add_node("solve", solver)
+    builder.add_edge(START, "solve")
+    after = "judge" if judge is not None else END
+    if checks:
+        _check_names(builder, names)
+        builder.add_node("ask", RunnableLambda(create_ask(checks, names), name="ask"))
+        failed: Any = check_failed  # LangGraph passes the error by its annotation, which its types do not know
+        builder.add_node("refine", refiner, error_handler=failed)
+        builder.add_edge("solve", "ask")
+        builder.add_conditional_edges("ask", _next(after), ["refine", after])
+        builder.add_edge("refine", "ask")
+    else:
+        builder.add_edge("solve", after)
+    if judge is not None:
+        builder.add_node("judge", judge)
+        builder.add_edge("judge", END)
+    return builder.compile(name="rollout")
+
+
+def _next(after: str) -> Any:
+    def route(state: Any) -> str:
+        return "refine" if state["asking"] else after
+
+    return route
+
+
+def _check_names(builder: StateGraph[Any, Any, Any, Any], names: Names) -> None:
+    if not (isinstance(names.answer, str) and isinstance(names.messages, str)):
+        raise ValueError("checks write `answer` and `messages`: name these channels, a function cannot be written to")
+    if not isinstance(builder.channels[names.messages], BinaryOperatorAggregate):
+        raise ValueError(
+            f"checks add to channel {names.messages!r}, which keeps the last value only: give it a reducer, "
+            "for example Annotated[list[AnyMessage], add_messages]"
+        )

@@ -1,0 +1,204 @@
+"""The graph of MaTTS: retrieve once, roll out, gather, select, extract, consolidate."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from langchain_core.runnables import RunnableLambda
+from langgraph.channels import BinaryOperatorAggregate, LastValue
+from langgraph.graph import START, StateGraph
+
+from reasoningbank_langgraph.matts.attempt import create_attempt
+from reasoningbank_langgraph.matts.contrast import create_contrast
+from reasoningbank_langgraph.matts.parallel import create_fan_out, create_gather
+from reasoningbank_langgraph.matts.rollout import create_rollout
+from reasoningbank_langgraph.matts.rollouts import MattsState
+from reasoningbank_langgraph.matts.selection import create_select
+from reasoningbank_langgraph.matts.sequential import create_refine
+from reasoningbank_langgraph.matts.settings import Mode, Scaling, Select
+from reasoningbank_langgraph.models import chat_model
+from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
+from reasoningbank_langgraph.nodes import create_consolidate, create_judge, create_retrieve
+from reasoningbank_langgraph.state import Names, Selector, loop_state
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from reasoningbank_langgraph.bank import Match
+    from reasoningbank_langgraph.judges import JudgeLike
+
+
+def create_matts(
+    solver: Any,
+    *,
+    model: str | BaseChatModel | None = None,
+    judge: JudgeLike | None = None,
+    judge_model: str | BaseChatModel | None = None,
+    extract_model: str | BaseChatModel | None = None,
+    namespace: str | Sequence[str] = DEFAULT_NAMESPACE,
+    k: int = 3,
+    mode: Mode = "parallel",
+    select: Select = "verifier",
+    min_attempts: int = 1,
+    max_concurrency: int | None = None,
+    temperatures: float | Sequence[float | None] | None = None,
+    stop_after: int | None = None,
+    checks: int | None = None,
+    refiner: Any = None,
+    verifiers: Collection[str] = ("reference",),
+    rollout_time_limit: float | None = 600.0,
+    learn: bool = True,
+    experiences: int = 1,
+    max_items: int = 3,
+    min_score: float | None = None,
+    match: Match = "both",
+    time_limit: float = 120.0,
+    task: Selector = "task",
+    answer: Selector = "answer",
+    messages: Selector = "messages",
+    state_schema: type[Any] | None = None,
+) -> StateGraph[Any, Any, Any, Any]:
+    """Solve each task several times with the same memory, select the best, and learn from the differences.
+
+    Memory-aware test-time scaling (paper section 4). The memory is read once, k rollouts share it, each is judged;
+    one of them is selected and leaves its answer and messages in the graph as if it had been the only one; lessons
+    from the contrast between all of them are written once, as one experience.
+
+    Example:
+        ```python
+        graph = create_matts(solver, model=chat, k=5, mode="parallel", namespace=("math", "{user_id}"))
+        app = graph.compile(checkpointer=saver, store=ChromaStore.from_path("./bank"))
+        result = app.invoke({"task": "..."}, {"configurable": {"thread_id": "t1", "user_id": "u1"}})
+        result["answer"], result["selection"]["why"]
+        ```
+
+    Args:
+        solver: as in `create_reasoning_bank`. `config["configurable"]` tells it `rollout` (its number), `temperature`
+            (None for its own) and `seed` (that of the caller's `configurable`, or 0, plus the number).
+        model: judges, checks, compares and distils, unless an argument below says otherwise.
+        judge: any judge, or a function from `Attempt` to `Verdict`, in place of `LLMJudge`.
+        judge_model: model of the judge, which also compares attempts.
+        extract_model: model that distils lessons.
+        namespace: labels of the bank; labels in braces come from `config["configurable"]`, one bank a tenant.
+        k: attempts; see `Scaling` for this and the arguments down to `rollout_time_limit`.
+        mode: `parallel`, `sequential` or `both`.
+        select: `verifier`, `majority`, `model`, or a function from the judged rollouts to the index of the best.
+        min_attempts: rollouts that must end without an error.
+        max_concurrency: rollouts of one task at a time.
+        temperatures: one for all rollouts, or several to be used in turn.
+        stop_after: end early after that many proven successes, or when the majority stands.
+        checks: checks of each rollout.
+        refiner: node that checks; the solver itself, where it goes on with the conversation in `messages`.
+        verifiers: judges whose verdict is proof.
+        rollout_time_limit: seconds one rollout may take.
+        learn: False retrieves only: the bank stays as it is, and rollouts are judged only if there is a judge.
+        experiences: experiences to retrieve.
+        max_items: lessons to show in all.
+        min_score: floor of the similarity, 0..1.
+        match: what a later task is matched with: the `task` a lesson was learned on, the `lesson`, or `both`.
+        time_limit: seconds one call of the judging, checking, comparing or distilling model may take.
+        task: the solver's name for the task's channel, or a function from the state to the task.
+        answer: likewise for the answer.
+        messages: likewise for the conversation.
+        state_schema: your own state, where the solver needs further channels or one of the three is a function.
+
+    Returns:
+        An uncompiled graph. Compiled, it stands alone or is a node of another graph.
+
+    Raises:
+        ValueError: a setting makes no sense, or no model is given for what needs one.
+        NamespaceError: the namespace has a label that stores refuse.
+        TooFewAttemptsError: when run, fewer than `min_attempts` rollouts ended without an error.
+    """
+    scaling = Scaling(
+        k=k,
+        mode=mode,
+        select=select,
+        min_attempts=min_attempts,
+        max_concurrency=max_concurrency,
+        temperatures=temperatures,
+        stop_after=stop_after,
+        checks=checks,
+        refiner=refiner,
+        verifiers=verifiers,
+        rollout_time_limit=rollout_time_limit,
+    )
+    names = Names(task, answer, messages)
+    retrieve = create_retrieve(
+        namespace=namespace, k=experiences, max_items=max_items, min_score=min_score, **names._asdict()
+    )
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(MattsState, names, state_schema))
+    attempt = create_attempt(
+        solver,
+        checks=scaling.checks_each,
+        refiner=_refiner(scaling, model, names, time_limit),
+        judge=_judge(judge, judge_model or model, names, time_limit, needed=learn),
+        names=names,
+        own=state_schema,
+    )
+    carried, reduced = _solver_channels(builder, names, state_schema)
+    critic = judge_model or model
+    builder.add_node("retrieve", retrieve | RunnableLambda(_begun_anew, name="begin"))
+    builder.add_node("rollout", create_rollout(attempt, scaling, names, carried))
+    builder.add_node("gather", create_gather(scaling))
+    builder.add_node(
+        "select",
+        create_select(
+            scaling,
+            model=chat_model(critic) if critic is not None else None,
+            time_limit=time_limit,
+            names=names,
+            reduced=reduced,
+        ),
+        input_schema=builder.state_schema,
+    )
+    fan_out = create_fan_out(scaling, names)
+    builder.add_edge(START, "retrieve")
+    builder.add_conditional_edges("retrieve", fan_out, ["rollout"])
+    builder.add_edge("rollout", "gather")
+    builder.add_conditional_edges("gather", fan_out, ["rollout", "select"])
+    if learn:
+        distiller = extract_model or model
+        if distiller is None:
+            raise ValueError("learning needs a model that distils: give model=... or extract_model=..., or learn=False")
+        extract = create_contrast(chat_model(distiller), names, time_limit=time_limit)
+        builder.add_node("extract", extract, input_schema=builder.state_schema)
+        builder.add_node("consolidate", create_consolidate(namespace=namespace, match=match))
+        builder.add_edge("select", "extract")
+        builder.add_edge("extract", "consolidate")
+    return builder
+
+
+def _begun_anew(update: dict[str, Any]) -> dict[str, Any]:
+    """The rollouts of an earlier task of the thread are not those of this one."""
+    return {**update, "rollouts": [], "rollout_values": {}, "selection": None}
+
+
+def _judge(
+    judge: JudgeLike | None, model: str | BaseChatModel | None, names: Names, time_limit: float, *, needed: bool
+) -> Any:
+    if judge is None and model is None and not needed:
+        return None
+    return create_judge(model, judge=judge, time_limit=time_limit, **names._asdict())
+
+
+def _refiner(scaling: Scaling, model: str | BaseChatModel | None, names: Names, time_limit: float) -> Any:
+    if scaling.refiner is not None or not scaling.checks_each:
+        return scaling.refiner
+    if model is None:
+        raise ValueError("checks need a model that checks: give model=..., or refiner=...")
+    return create_refine(chat_model(model), names, time_limit=time_limit)
+
+
+def _solver_channels(
+    builder: StateGraph[Any, Any, Any, Any], names: Names, own: type[Any] | None
+) -> tuple[list[str], list[str]]:
+    """The channels a solver may write and a rollout hands over, and those of them that have a reducer."""
+    ours = get_type_hints(MattsState)
+    users = [name for name in get_type_hints(own or object) if name not in ours]
+    named = [name for name in (names.answer, names.messages) if isinstance(name, str)]
+    kinds = {name: builder.channels.get(name) for name in dict.fromkeys([*named, *users])}
+    reduced = [name for name, kind in kinds.items() if isinstance(kind, BinaryOperatorAggregate)]
+    last = [name for name, kind in kinds.items() if type(kind) is LastValue]
+    return [*last, *reduced], reduced

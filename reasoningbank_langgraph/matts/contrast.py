@@ -1,0 +1,160 @@
+"""Lessons from what sets the rollouts of one task apart: labelled self-contrast (paper section 4)."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import HumanMessage, SystemMessage
+
+from reasoningbank_langgraph import prompts
+from reasoningbank_langgraph.dialogue import Dialogue
+from reasoningbank_langgraph.errors import ModelError
+from reasoningbank_langgraph.extraction import Distilled, Judged, LessonExtractor, ask_lessons
+from reasoningbank_langgraph.matts.rollouts import judged_at, read_rollouts
+from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.nodes.extract import mint
+from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem
+from reasoningbank_langgraph.text import redact_secrets
+from reasoningbank_langgraph.trajectory import answer_block, task_block, trajectory_block
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from reasoningbank_langgraph.state import Names
+
+SHOWN = 6
+"""Attempts the model is shown at most: successes and failures in turn."""
+PROMPTS = prompts.prompt_hash(
+    prompts.CONTRAST_SYSTEM,
+    prompts.CONTRAST_USER,
+    prompts.CONTRAST_ATTEMPT,
+    prompts.CONTRAST_MIXED,
+    prompts.CONTRAST_SUCCESSES,
+    prompts.CONTRAST_FAILURES,
+)
+
+
+def create_contrast(
+    model: BaseChatModel, names: Names, *, max_tokens: int = 900, time_limit: float = 120.0, max_chars: int = 12_000
+) -> MemoryNode:
+    """Return a node that fills `lessons` with at most five items from all judged rollouts of the task.
+
+    Of a single judged rollout, lessons are distilled as from any attempt: there is nothing to contrast it with.
+
+    Args:
+        model: the chat model that distils.
+        names: the channels of the graph.
+        max_tokens: cap on the tokens of one reply.
+        time_limit: seconds one call may take.
+        max_chars: budget for all trajectories shown together, in characters.
+    """
+    single = LessonExtractor(model, max_tokens=max_tokens, time_limit=time_limit, max_chars=max_chars)
+    speaker = single.speaker
+
+    def extract(state: State, context: Context) -> Update:
+        started, group = time.perf_counter(), judged_rollouts(state)
+        if len(group) < 2:
+            distilled = single.invoke(group[0], context.config) if group else Distilled([], "indeterminate")
+        else:
+            try:
+                distilled = speaker.run(contrast(group, max_tokens, max_chars), context.config)
+            except ModelError as error:
+                distilled = Distilled([], "error", raw=str(error))
+        return _told(group, distilled, speaker.model_name, context, started)
+
+    async def aextract(state: State, context: Context) -> Update:
+        started, group = time.perf_counter(), judged_rollouts(state)
+        if len(group) < 2:
+            distilled = await single.ainvoke(group[0], context.config) if group else Distilled([], "indeterminate")
+        else:
+            try:
+                distilled = await speaker.arun(contrast(group, max_tokens, max_chars), context.config)
+            except ModelError as error:
+                distilled = Distilled([], "error", raw=str(error))
+        return _told(group, distilled, speaker.model_name, context, started)
+
+    return MemoryNode("extract", extract, aextract, names)
+
+
+def judged_rollouts(state: Mapping[str, Any]) -> list[Judged]:
+    """Return the rollouts with a verdict: failed and indeterminate ones teach nothing."""
+    return [judged_at(state, rollout) for rollout in read_rollouts(state) if rollout.judged]
+
+
+def contrast(group: Sequence[Judged], max_tokens: int, max_chars: int) -> Dialogue[Distilled]:
+    """Ask what sets the attempts apart. Each is shown with its label and the judge's reason; equal ones once."""
+    shown = _alternating(_distinct(group))
+    budget = max_chars // len(shown)
+    statuses = {judged.verdict.status for judged in group}
+    questions = {"success": prompts.CONTRAST_SUCCESSES, "failure": prompts.CONTRAST_FAILURES}
+    question = prompts.CONTRAST_USER.format(
+        task=task_block(group[0].attempt),
+        attempts="\n\n".join(_shown(number, judged, times, budget) for number, (judged, times) in enumerate(shown, 1)),
+        question=prompts.CONTRAST_MIXED if len(statuses) > 1 else questions[statuses.pop()],
+        max_items=ITEMS_PER_GROUP,
+    )
+    asked = [SystemMessage(prompts.CONTRAST_SYSTEM), HumanMessage(question)]
+    return ask_lessons([judged.attempt for judged in group], asked, max_tokens, ITEMS_PER_GROUP)
+
+
+def _distinct(group: Sequence[Judged]) -> list[tuple[Judged, int]]:
+    found: dict[tuple[str, str], tuple[Judged, int]] = {}
+    for judged in group:
+        key = (judged.attempt.digest(None), judged.verdict.status)
+        first, times = found.get(key, (judged, 0))
+        found[key] = (first, times + 1)
+    return list(found.values())
+
+
+def _alternating(distinct: Sequence[tuple[Judged, int]]) -> list[tuple[Judged, int]]:
+    """Successes and failures in turn, so that what is cut off does not leave one side only."""
+    places: dict[str, int] = {}
+    ranked = []
+    for order, entry in enumerate(distinct):
+        status = entry[0].verdict.status
+        places[status] = place = places.get(status, -1) + 1
+        ranked.append((place, order, entry))
+    return [entry for _, _, entry in sorted(ranked, key=lambda item: item[:2])][:SHOWN]
+
+
+def _shown(number: int, judged: Judged, times: int, budget: int) -> str:
+    return prompts.CONTRAST_ATTEMPT.format(
+        number=number,
+        status=judged.verdict.status,
+        repeated=f", made {times} times" if times > 1 else "",
+        rationale=redact_secrets(judged.verdict.rationale).text,
+        trajectory=trajectory_block(judged.attempt, budget),
+        answer=answer_block(judged.attempt, budget),
+    )
+
+
+def mint_group(group: Sequence[Judged], distilled: Distilled, model: str, context: Context) -> list[MemoryItem]:
+    """Return the lessons as items of one experience, known by the content of the whole group."""
+    digests = sorted(judged.attempt.digest(context.thread_id) for judged in group)
+    digest = hashlib.sha256("|".join(digests).encode()).hexdigest()[:32]
+    sureness = [judged.verdict.confidence for judged in group if judged.verdict.confidence is not None]
+    changed: dict[str, Any] = {"verifier_score": sum(sureness) / len(sureness) if sureness else None}
+    told: dict[str, Any] = {"attempt_digest": digest}
+    if len(group) > 1:
+        changed["outcome"], told["prompt_hash"] = "contrast", PROMPTS
+    return [
+        item.model_copy(update={**changed, "provenance": item.provenance.model_copy(update=told)})
+        for item in mint(group[0], distilled, model, context)
+    ]
+
+
+def _told(group: Sequence[Judged], distilled: Distilled, model: str, context: Context, started: float) -> Update:
+    items = mint_group(group, distilled, model, context) if group else []
+    ids, dropped = [item.id for item in items], dict(distilled.dropped)
+    context.emit("extracted", started, count=len(ids), ids=ids, reason=distilled.reason, dropped=dropped)
+    report = {
+        "reason": distilled.reason,
+        "truncated": distilled.truncated,
+        "dropped": dropped,
+        "redacted": dict(distilled.redacted),
+        "raw": distilled.raw,
+    }
+    return {"lessons": [item.to_json() for item in items], "extraction": report}

@@ -1,0 +1,103 @@
+"""The fan-out: rollouts in waves, and when the rest of them can be spared."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.runtime import get_runtime
+from langgraph.types import Send
+
+from reasoningbank_langgraph.errors import TooFewAttemptsError
+from reasoningbank_langgraph.matts.answers import group_answers
+from reasoningbank_langgraph.matts.rollouts import Rollout, read_rollouts
+from reasoningbank_langgraph.matts.settings import Scaling
+from reasoningbank_langgraph.nodes.base import Context
+from reasoningbank_langgraph.state import Names
+
+_OURS = ("rollouts", "rollout_values", "selection")
+
+
+def create_fan_out(scaling: Scaling, names: Names) -> Callable[[Any], list[Send] | str]:
+    """Return the edge that sends the next wave of rollouts, or goes on to selection.
+
+    Each rollout is sent a deep copy of the state: what it changes in place, no other one sees.
+    """
+
+    def fan_out(state: Any) -> list[Send] | str:
+        rollouts = read_rollouts(state)
+        done = len(rollouts)
+        if done and ended(rollouts, scaling):
+            return "select"
+        shared = _unanswered(state, names)
+        wave = range(done, min(done + scaling.wave, scaling.rollouts))
+        return [Send("rollout", {**copy.deepcopy(shared), "rollout": number}) for number in wave]
+
+    return fan_out
+
+
+def _unanswered(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """The state as a rollout begins with it: an answer to an earlier task of the thread is not its own."""
+    shared = {name: value for name, value in state.items() if name not in _OURS}
+    if isinstance(names.answer, str):
+        shared |= {names.answer: None, "attempt": {**state["attempt"], "answer_before": None}}
+    return shared
+
+
+def ended(rollouts: Sequence[Rollout], scaling: Scaling) -> str | None:
+    """Say why no further rollout is needed: `all`, `accepted`, `majority`, `hopeless`; None to go on."""
+    left = scaling.rollouts - len(rollouts)
+    sound = sum(rollout.error is None for rollout in rollouts)
+    if left <= 0:
+        return "all"
+    if sound + left < scaling.min_attempts:
+        return "hopeless"
+    if scaling.stop_after is None or sound < scaling.min_attempts:
+        return None
+    if scaling.select == "verifier" and _accepted(rollouts, scaling) >= scaling.stop_after:
+        return "accepted"
+    votes = [len(group.members) for group in group_answers(rollouts)]
+    first, second = [*votes, 0, 0][:2]
+    unchangeable = scaling.select in ("verifier", "majority") and first > second + left
+    return "majority" if unchangeable and not _provable(rollouts, scaling) else None
+
+
+def _accepted(rollouts: Sequence[Rollout], scaling: Scaling) -> int:
+    verdicts = [rollout.verdict for rollout in rollouts if rollout.verdict]
+    return sum(verdict.status == "success" and verdict.judge in scaling.verifiers for verdict in verdicts)
+
+
+def _provable(rollouts: Sequence[Rollout], scaling: Scaling) -> bool:
+    """With a verifier at work, a majority settles nothing: a later rollout may be proven right."""
+    judges = {rollout.verdict.judge for rollout in rollouts if rollout.judged and rollout.verdict}
+    return scaling.select == "verifier" and bool(judges & set(scaling.verifiers))
+
+
+def create_gather(scaling: Scaling) -> RunnableLambda[Any, dict[str, Any]]:
+    """Return the node that counts what came of a wave.
+
+    Raises:
+        TooFewAttemptsError: when run, so many rollouts failed that `min_attempts` cannot be reached.
+    """
+
+    def gather(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        started, rollouts = time.perf_counter(), read_rollouts(state)
+        if ended(rollouts, scaling) is None:
+            return {}
+        failures = {rollout.number: str(rollout.error) for rollout in rollouts if rollout.error}
+        sound = len(rollouts) - len(failures)
+        if sound < scaling.min_attempts:
+            raise TooFewAttemptsError(sound, scaling.min_attempts, failures)
+        verdicts = [rollout.verdict for rollout in rollouts if rollout.verdict]
+        statuses = Counter(verdict.status for verdict in verdicts)
+        if verdicts:
+            Context("gather", config, get_runtime()).emit(
+                "judged", started, count=len(verdicts), ids=[], statuses=dict(statuses)
+            )
+        return {}
+
+    return RunnableLambda(gather, name="gather")

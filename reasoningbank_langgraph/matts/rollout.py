@@ -1,0 +1,146 @@
+"""The node that runs one rollout. Its errors are recorded, never raised; what is meant for LangGraph passes through."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import merge_configs
+from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import get_runtime
+
+from reasoningbank_langgraph.dialogue import within
+from reasoningbank_langgraph.errors import ModelTimeoutError
+from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
+from reasoningbank_langgraph.matts.settings import Scaling
+from reasoningbank_langgraph.nodes.attempts import attempt_of
+from reasoningbank_langgraph.nodes.base import Context
+from reasoningbank_langgraph.state import Names
+
+if TYPE_CHECKING:
+    from langchain_core.outputs import LLMResult
+    from langgraph.graph.state import CompiledStateGraph
+
+
+class TokenCount(BaseCallbackHandler):
+    """Adds up the tokens of all model calls below it; of an answer that is cut short by an error, none."""
+
+    run_inline = True  # counted before the call returns
+
+    def __init__(self) -> None:
+        self.totals: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
+        """Count one call."""
+        for generation in (choice for choices in response.generations for choice in choices):
+            used = getattr(getattr(generation, "message", None), "usage_metadata", None) or {}
+            with self._lock:
+                for name, count in used.items():
+                    if isinstance(count, int):
+                        self.totals[name] = self.totals.get(name, 0) + count
+
+
+class _Run:
+    """One rollout on its way."""
+
+    def __init__(self, sent: Mapping[str, Any], config: RunnableConfig, scaling: Scaling) -> None:
+        self.started = time.perf_counter()
+        self.context = Context("rollout", config, get_runtime())
+        self.number = int(sent["rollout"])
+        self.input = {name: value for name, value in sent.items() if name != "rollout"}
+        self.tokens = TokenCount()
+        self.temperature = scaling.temperature(self.number)
+        self.seed = int(self.context.configurable.get("seed") or 0) + self.number
+        told = {"rollout": self.number, "temperature": self.temperature, "seed": self.seed}
+        self.config = merge_configs(config, {"callbacks": [self.tokens], "configurable": told})
+
+    def ended(self, final: Mapping[str, Any], names: Names) -> Rollout:
+        attempt = attempt_of(final, names)
+        return self._rollout(
+            answer=attempt.answer,
+            messages=attempt.messages,
+            verdict=final.get("verdict"),
+            checks=max(0, len(final.get("drafts") or []) - 1),
+            check_error=final.get("check_error"),
+        )
+
+    def failed(self, error: Exception) -> Rollout:
+        return self._rollout(error=Failure.of(error))
+
+    def _rollout(self, **values: Any) -> Rollout:
+        return Rollout(
+            number=self.number,
+            temperature=self.temperature,
+            seed=self.seed,
+            usage=self.tokens.totals,
+            seconds=round(time.perf_counter() - self.started, 3),
+            **values,
+        )
+
+    def told(self, rollout: Rollout, values: dict[str, Any]) -> dict[str, Any]:
+        self.context.emit(
+            "rollout",
+            self.started,
+            count=1,
+            ids=[],
+            number=rollout.number,
+            status=rollout.verdict.status if rollout.verdict else None,
+            error=str(rollout.error) if rollout.error else None,
+            checks=rollout.checks,
+            usage=dict(rollout.usage),
+        )
+        return {"rollouts": [rollout.to_json()], "rollout_values": {str(self.number): values}}
+
+
+def create_rollout(
+    attempt: CompiledStateGraph[Any, Any, Any, Any], scaling: Scaling, names: Names, carried: list[str]
+) -> RunnableLambda[Any, dict[str, Any]]:
+    """Return the node that runs one rollout on a state of its own, within its time limit.
+
+    `config["configurable"]` tells the solver `rollout`, `temperature` and `seed`. Interrupts and other signals to
+    LangGraph pass through; every other error becomes part of the rollout's record. A sync solver that hangs cannot
+    be ended: its thread is left behind.
+
+    Args:
+        attempt: the graph of one rollout.
+        scaling: time limit and temperatures.
+        names: the channels the solver uses.
+        carried: channels whose values are kept until a rollout is selected.
+    """
+    limit = scaling.rollout_time_limit
+
+    def kept(final: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: final[name] for name in carried if name in final}
+
+    def rollout(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        run = _Run(state, config, scaling)
+        call = partial(attempt.invoke, run.input, run.config)
+        try:
+            final: Any = call() if limit is None else within(limit, f"rollout {run.number}", call)
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # noqa: BLE001 - recorded: the other rollouts go on
+            return run.told(run.failed(error), {})
+        return run.told(run.ended(final, names), kept(final))
+
+    async def arollout(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        run = _Run(state, config, scaling)
+        try:
+            async with asyncio.timeout(limit) as clock:
+                final: Any = await attempt.ainvoke(run.input, run.config)
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # noqa: BLE001 - recorded: the other rollouts go on
+            late = limit is not None and isinstance(error, TimeoutError) and clock.expired()
+            problem = ModelTimeoutError(f"rollout {run.number}", limit or 0.0) if late else error
+            return run.told(run.failed(problem), {})
+        return run.told(run.ended(final, names), kept(final))
+
+    return RunnableLambda(rollout, arollout, name="rollout")

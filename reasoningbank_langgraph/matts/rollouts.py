@@ -1,0 +1,102 @@
+"""One rollout as a record, and the channels the rollouts of a task are gathered in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from reasoningbank_langgraph.extraction import Judged
+from reasoningbank_langgraph.messages import Message, Text
+from reasoningbank_langgraph.records import Attempt, Count, Record, Verdict
+from reasoningbank_langgraph.state import LoopState
+
+
+class Failure(Record):
+    """An error as it is recorded: its type and what it said."""
+
+    type: str
+    message: Text
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        """Return the record of an error."""
+        return cls(type=type(error).__name__, message=str(error)[:2_000])
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.message}"
+
+
+class Rollout(Record):
+    """One attempt at the task among several."""
+
+    number: Count
+    temperature: float | None = None
+    """What was asked of the model; None for the solver's own."""
+    seed: int = 0
+    answer: Text | None = None
+    messages: tuple[Message, ...] = ()
+    """The trajectory, with the notes of every check."""
+    verdict: Verdict | None = None
+    checks: Count = 0
+    """How often the answer was checked."""
+    error: Failure | None = None
+    """Why the rollout did not come to an end."""
+    check_error: Failure | None = None
+    """Why the last check did not: the answer before it counts."""
+    usage: Mapping[str, int] = Field(default_factory=dict)
+    """Tokens of all model calls of the rollout, judge included: `input_tokens, output_tokens, total_tokens`."""
+    seconds: float = 0.0
+
+    @property
+    def judged(self) -> bool:
+        """Whether there is a verdict to learn from."""
+        return self.verdict is not None and self.verdict.status != "indeterminate"
+
+
+def read_rollouts(state: Mapping[str, Any]) -> list[Rollout]:
+    """Return the rollouts of the task at hand, in order."""
+    return [Rollout(**entry) for entry in state.get("rollouts") or []]
+
+
+def attempt_at(state: Mapping[str, Any], rollout: Rollout) -> Attempt:
+    """Return a rollout as an attempt at the state's task."""
+    begun = state["attempt"]
+    return Attempt(
+        task=begun["task"],
+        task_id=begun["task_id"],
+        messages=rollout.messages,
+        answer=rollout.answer,
+        reference=begun["reference"],
+        memories=state.get("memories") or (),
+        usage=rollout.usage,
+    )
+
+
+def judged_at(state: Mapping[str, Any], rollout: Rollout) -> Judged:
+    """Return a rollout as an attempt with its verdict; one that was never judged is indeterminate."""
+    unjudged = Verdict(status="indeterminate", reason="no_evidence", rationale="not judged", judge="none")
+    return Judged(attempt_at(state, rollout), rollout.verdict or unjudged)
+
+
+def gathered(old: list[dict[str, Any]] | None, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add rollouts, each number once; an empty list begins anew."""
+    numbered = {entry["number"]: entry for entry in [*(old or []), *new]} if new else {}
+    return [numbered[number] for number in sorted(numbered)]
+
+
+def merged(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
+    """Add entries; an empty mapping begins anew."""
+    return {**(old or {}), **new} if new else {}
+
+
+class MattsState(LoopState, total=False):
+    """State of the graph that scales one task."""
+
+    rollouts: Annotated[list[dict[str, Any]], gathered]
+    """`Rollout` as JSON, in order of their numbers; emptied when a task begins."""
+    rollout_values: Annotated[dict[str, Any], merged]
+    """By number: what each rollout left in the solver's own channels, until one is selected."""
+    selection: dict[str, Any] | None
+    """Which rollout was selected, by what and why; votes, scores and tokens."""

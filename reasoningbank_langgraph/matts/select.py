@@ -1,0 +1,145 @@
+"""The best of the rollouts: what a verifier accepts, else what most of them answer, else what a model chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from reasoningbank_langgraph.dialogue import Speaker
+from reasoningbank_langgraph.errors import ModelError
+from reasoningbank_langgraph.matts.answers import group_answers
+from reasoningbank_langgraph.matts.choice import Opinion, ask_best
+from reasoningbank_langgraph.matts.rollouts import Rollout, attempt_at, judged_at
+from reasoningbank_langgraph.matts.settings import Choose, Scaling
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+By = Literal["only", "verifier", "majority", "model", "judge", "first", "function"]
+SHOWN = 6
+"""Attempts a model is asked to compare at most."""
+
+
+class Choice(NamedTuple):
+    """Which rollout was selected, by what, and why."""
+
+    number: int
+    by: By
+    why: str
+
+
+def by_rank(rollout: Rollout) -> tuple[int, float, int]:
+    """Sort key: judged a success first, then the surer verdict, then the lower number."""
+    verdict = rollout.verdict
+    status = verdict.status if verdict else "indeterminate"
+    sureness = (verdict.confidence or 0.0) if verdict and status == "success" else 0.0
+    return ({"success": 0, "indeterminate": 1, "failure": 2}[status], -sureness, rollout.number)
+
+
+def blind(rollouts: Sequence[Rollout]) -> list[Rollout]:
+    """Return the rollouts without what a look at the reference said of them, for a choice that owes it nothing."""
+    return [rollout.model_copy(update={"verdict": None}) if knows_answer(rollout) else rollout for rollout in rollouts]
+
+
+def knows_answer(rollout: Rollout) -> bool:
+    """Say whether the verdict is a comparison with the right answer."""
+    return rollout.verdict is not None and rollout.verdict.judge == "reference"
+
+
+def settle(rollouts: Sequence[Rollout], start: str, verifiers: frozenset[str]) -> Choice | list[Rollout]:
+    """Return the choice that needs no model, or the rollouts a model should choose from.
+
+    Args:
+        rollouts: those that ended without an error.
+        start: `verifier`, `majority` or `model`.
+        verifiers: judges whose verdict is proof.
+    """
+    if len(rollouts) == 1:
+        return Choice(rollouts[0].number, "only", "no other rollout came to an end")
+    pool = sorted(rollouts, key=by_rank)
+    if start == "verifier":
+        proven = [rollout for rollout in pool if _proven(rollout, "success", verifiers)]
+        if proven:
+            return Choice(proven[0].number, "verifier", _accepted(proven))
+        pool = [rollout for rollout in pool if not _proven(rollout, "failure", verifiers)] or pool
+    groups = group_answers(pool)
+    if start != "model" and groups:
+        votes = len(groups[0].members)
+        leading = [group for group in groups if len(group.members) == votes]
+        if len(leading) == 1:
+            answered = sum(len(group.members) for group in groups)
+            best = min(groups[0].members, key=by_rank)
+            return Choice(best.number, "majority", f"{votes} of {answered} answers are {groups[0].answer!r:.80}")
+        groups = leading
+    # Of equivalent answers one is shown; those without an answer only where no rollout has one.
+    return sorted((min(group.members, key=by_rank) for group in groups), key=by_rank)[:SHOWN] or pool[:SHOWN]
+
+
+def _proven(rollout: Rollout, status: str, verifiers: frozenset[str]) -> bool:
+    return bool(rollout.verdict and rollout.verdict.status == status and rollout.verdict.judge in verifiers)
+
+
+def _accepted(proven: Sequence[Rollout]) -> str:
+    numbers = ", ".join(str(number) for number in sorted(rollout.number for rollout in proven))
+    judge = proven[0].verdict.judge if proven[0].verdict else ""
+    return f"the verifier {judge!r} accepted rollouts {numbers}"
+
+
+class Selector:
+    """Selects one rollout, sync and async.
+
+    Args:
+        scaling: where selection starts, and who counts as a verifier.
+        speaker: carries the question to a model; None where there is none.
+    """
+
+    def __init__(self, scaling: Scaling, speaker: Speaker | None) -> None:
+        self.start, self.verifiers, self.speaker = scaling.select, frozenset(scaling.verifiers), speaker
+
+    def choose(
+        self, state: Mapping[str, Any], rollouts: Sequence[Rollout], start: str, config: RunnableConfig
+    ) -> Choice:
+        """Return the choice, starting at `start`."""
+        settled = settle(rollouts if start == "verifier" else blind(rollouts), start, self.verifiers)
+        if isinstance(settled, Choice):
+            return settled
+        if self.speaker is None or len(settled) == 1:
+            return concluded(settled, None)
+        try:
+            opinion = self.speaker.run(ask_best([attempt_at(state, rollout) for rollout in settled]), config)
+        except ModelError as error:
+            opinion = Opinion(None, str(error))
+        return concluded(settled, opinion)
+
+    async def achoose(
+        self, state: Mapping[str, Any], rollouts: Sequence[Rollout], start: str, config: RunnableConfig
+    ) -> Choice:
+        """Async form of `choose`."""
+        settled = settle(rollouts if start == "verifier" else blind(rollouts), start, self.verifiers)
+        if isinstance(settled, Choice):
+            return settled
+        if self.speaker is None or len(settled) == 1:
+            return concluded(settled, None)
+        try:
+            asked = ask_best([attempt_at(state, rollout) for rollout in settled])
+            opinion = await self.speaker.arun(asked, config)
+        except ModelError as error:
+            opinion = Opinion(None, str(error))
+        return concluded(settled, opinion)
+
+
+def concluded(pool: Sequence[Rollout], opinion: Opinion | None) -> Choice:
+    """Return what the model chose; where it chose nothing, the rollout the judge liked best, else the first."""
+    if opinion is not None and opinion.chosen is not None:
+        return Choice(pool[opinion.chosen].number, "model", opinion.why)
+    best = min(pool, key=by_rank)
+    why = opinion.why if opinion else "no answer has more votes than the others"
+    if best.verdict and best.verdict.status == "success":
+        return Choice(best.number, "judge", f"{why}; the judge takes it for a success")
+    return Choice(best.number, "first", f"{why}; it is the first")
+
+
+def by_function(choose: Choose, state: Mapping[str, Any], rollouts: Sequence[Rollout]) -> Choice:
+    """Return the choice of a function of the user's own."""
+    index = choose([judged_at(state, rollout) for rollout in rollouts])
+    return Choice(rollouts[index].number, "function", getattr(choose, "__name__", "select"))

@@ -1,0 +1,127 @@
+"""The node that selects one rollout and leaves the graph as if it had been the only one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from langgraph.types import Overwrite
+
+from reasoningbank_langgraph.dialogue import Speaker
+from reasoningbank_langgraph.matts.answers import group_answers
+from reasoningbank_langgraph.matts.parallel import ended
+from reasoningbank_langgraph.matts.rollouts import Rollout, read_rollouts
+from reasoningbank_langgraph.matts.scores import right_rollouts, score
+from reasoningbank_langgraph.matts.select import Choice, Selector, by_function, knows_answer
+from reasoningbank_langgraph.matts.settings import Scaling
+from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.state import Names
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+def create_select(
+    scaling: Scaling, *, model: BaseChatModel | None, time_limit: float, names: Names, reduced: Collection[str]
+) -> MemoryNode:
+    """Return the node that fills `selection`, `verdict` and the solver's channels from the rollout it selects.
+
+    Args:
+        scaling: where selection starts.
+        model: compares attempts where nothing else settles it; None to do without.
+        time_limit: seconds one call of the model may take.
+        names: the channels the solver uses.
+        reduced: channels with a reducer: there the value replaces what is there.
+    """
+    selector = Selector(scaling, Speaker(model, "select", time_limit=time_limit) if model is not None else None)
+
+    def select(state: State, context: Context) -> Update:
+        started, sound = time.perf_counter(), _sound(state)
+        if callable(scaling.select):
+            choice = by_function(scaling.select, state, sound)
+        else:
+            choice = selector.choose(state, sound, scaling.select, context.config)
+        best = choice
+        if _needs_another_look(state, choice, sound):
+            best = selector.choose(state, sound, "majority", context.config)
+        return told(state, choice, best, context, started)
+
+    async def aselect(state: State, context: Context) -> Update:
+        started, sound = time.perf_counter(), _sound(state)
+        if callable(scaling.select):
+            choice = await asyncio.to_thread(by_function, scaling.select, state, sound)
+        else:
+            choice = await selector.achoose(state, sound, scaling.select, context.config)
+        best = choice
+        if _needs_another_look(state, choice, sound):
+            best = await selector.achoose(state, sound, "majority", context.config)
+        return await asyncio.to_thread(told, state, choice, best, context, started)
+
+    def told(state: State, choice: Choice, best: Choice, context: Context, started: float) -> Update:
+        selection = report(state, choice, best, scaling)
+        context.emit(
+            "selected", started, count=1, ids=[], number=choice.number, by=choice.by, oracle=selection["oracle"]
+        )
+        chosen = next(rollout for rollout in read_rollouts(state) if rollout.number == choice.number)
+        return {
+            **_left_behind(state, chosen, names, reduced),
+            "verdict": chosen.verdict.to_json() if chosen.verdict else None,
+            "selection": selection,
+            "rollout_values": {},
+        }
+
+    return MemoryNode("select", select, aselect, names)
+
+
+def _sound(state: Mapping[str, Any]) -> list[Rollout]:
+    return [rollout for rollout in read_rollouts(state) if rollout.error is None]
+
+
+def _needs_another_look(state: Mapping[str, Any], choice: Choice, sound: Sequence[Rollout]) -> bool:
+    """Best-of-k is what would have been selected without the reference; where it was looked at, select once more."""
+    return state["attempt"]["reference"] is not None and choice.by != "only" and any(map(knows_answer, sound))
+
+
+def _left_behind(state: Mapping[str, Any], chosen: Rollout, names: Names, reduced: Collection[str]) -> dict[str, Any]:
+    left = dict((state.get("rollout_values") or {}).get(str(chosen.number), {}))
+    if isinstance(names.answer, str) and left.get(names.answer) is None:
+        left[names.answer] = chosen.answer
+    return {name: Overwrite(value) if name in reduced else value for name, value in left.items()}
+
+
+def report(state: Mapping[str, Any], choice: Choice, best: Choice, scaling: Scaling) -> dict[str, Any]:
+    """Return the content of `selection`.
+
+    Args:
+        state: the graph's state with all rollouts.
+        choice: what was selected.
+        best: what would have been without the reference.
+        scaling: the settings.
+
+    Returns:
+        `number, by, why` of the choice; `oracle`, whether the reference had a say in it; `votes`; `scores` (None
+        without a reference); `rollouts` (`run, failed, skipped, ended`); `tokens` (`used`, and `saved` by those
+        skipped, at the mean of those run).
+    """
+    rollouts = read_rollouts(state)
+    used = sum(rollout.usage.get("total_tokens", 0) for rollout in rollouts)
+    skipped = scaling.rollouts - len(rollouts)
+    known = state["attempt"]["reference"] is not None
+    return {
+        **choice._asdict(),
+        "oracle": scaling.select not in ("majority", "model") and any(map(knows_answer, rollouts)),
+        "votes": [
+            {"answer": group.answer, "rollouts": [rollout.number for rollout in group.members]}
+            for group in group_answers(rollouts)
+        ],
+        "scores": score(rollouts, right_rollouts(state, rollouts), best.number) if known else None,
+        "rollouts": {
+            "run": len(rollouts),
+            "failed": sum(rollout.error is not None for rollout in rollouts),
+            "skipped": skipped,
+            "ended": ended(rollouts, scaling),
+        },
+        "tokens": {"used": used, "saved": round(used / len(rollouts) * skipped)},
+    }

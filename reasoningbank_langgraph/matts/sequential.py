@@ -1,0 +1,137 @@
+"""Sequential scaling: re-examine the attempt, then check again, until the answer stands (paper section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.errors import NodeError
+from langgraph.types import Command
+
+from reasoningbank_langgraph import prompts
+from reasoningbank_langgraph.dialogue import Dialogue, Request, Speaker
+from reasoningbank_langgraph.matts.answers import final_answer, same_answer
+from reasoningbank_langgraph.matts.rollouts import Failure
+from reasoningbank_langgraph.messages import content_text
+from reasoningbank_langgraph.nodes.attempts import attempt_of
+from reasoningbank_langgraph.parsing.objects import find_objects
+from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.trajectory import answer_block, task_block, trajectory_block
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from reasoningbank_langgraph.records import Attempt
+
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"note": {"type": "string", "maxLength": 1_200}, "answer": {"type": "string", "maxLength": 4_000}},
+    "required": ["note", "answer"],
+}
+
+
+def create_ask(checks: int, names: Names) -> Callable[[Any], dict[str, Any]]:
+    """Return the node that asks for the next check, or ends them.
+
+    Checks end after `checks` of them, when two in a row left the answer as it was, or when one failed. An answer that
+    a check does not state again stays as it was.
+    """
+    answer, messages = str(names.answer), str(names.messages)
+
+    def ask(state: Any) -> dict[str, Any]:
+        attempt = attempt_of(state, names)
+        drafts = [*(state.get("drafts") or []), attempt.answer]
+        if state.get("drafts"):
+            drafts[-1] = _restated(drafts[-2], drafts[-1])
+        if state.get("check_error"):
+            return {"drafts": drafts[:-1], "asking": False, answer: drafts[-2]}
+        if len(drafts) > checks or _stands(drafts):
+            return {"drafts": drafts, "asking": False, answer: drafts[-1]}
+        check = prompts.CHECK_FIRST if len(drafts) == 1 else prompts.CHECK_AGAIN
+        asked = [*_unsaid(attempt), HumanMessage(check)]
+        return {"drafts": drafts, "asking": True, answer: None, messages: asked}
+
+    return ask
+
+
+def _restated(before: str | None, after: str | None) -> str | None:
+    """A check that only says "all is right" confirms the answer and is not itself one."""
+    if before is None or after is None:
+        return before if after is None else after
+    marked = final_answer(before) != before
+    return before if marked and final_answer(after) in (after, None) else after
+
+
+def _stands(drafts: list[str | None]) -> bool:
+    """Two checks in a row changed nothing."""
+    last = [final_answer(draft) for draft in drafts[-3:]]
+    if len(last) < 3 or None in last:
+        return False
+    first, second, third = (str(answer) for answer in last)
+    return same_answer(first, second) and same_answer(second, third)
+
+
+def _unsaid(attempt: Attempt) -> list[HumanMessage | AIMessage]:
+    """What the conversation lacks for a check to make sense, where the solver gave an answer and no messages."""
+    roles = {message.role for message in attempt.messages}
+    if "assistant" in roles or not attempt.answer:
+        return []
+    asked = [] if "user" in roles else [HumanMessage(attempt.task)]
+    return [*asked, AIMessage(attempt.answer)]
+
+
+def check_failed(_: Any, error: NodeError) -> Command[str]:
+    """Note that a check failed: what was solved before it is not lost."""
+    return Command(update={"check_error": Failure.of(error.error).to_json()}, goto="ask")
+
+
+def create_refine(
+    model: BaseChatModel, names: Names, *, max_tokens: int = 1_000, time_limit: float = 120.0, max_chars: int = 12_000
+) -> RunnableLambda[Any, dict[str, Any]]:
+    """Return the node that has the model check its own attempt, with the lessons it had for solving.
+
+    Args:
+        model: the chat model that checks.
+        names: the channels of the graph.
+        max_tokens: cap on the tokens of one reply.
+        time_limit: seconds one call may take.
+        max_chars: budget for the trajectory shown, in characters.
+    """
+    speaker = Speaker(model, "check", time_limit=time_limit)
+
+    def dialogue(state: Any) -> Dialogue[dict[str, Any]]:
+        attempt = attempt_of(state, names)
+        *shown, check = attempt.messages
+        earlier = attempt.model_copy(update={"messages": tuple(shown), "answer": state["drafts"][-1]})
+        question = prompts.REFINE_USER.format(
+            task=task_block(earlier),
+            trajectory=trajectory_block(earlier, max_chars),
+            answer=answer_block(earlier),
+            check=check.text,
+        )
+        lessons = [HumanMessage(state["memory_prompt"])] if state.get("memory_prompt") else []
+        asked = [SystemMessage(prompts.REFINE_SYSTEM), *lessons, HumanMessage(question)]
+        reply = yield Request(asked, _SCHEMA, max_tokens)
+        return _read(reply, state["drafts"][-1], names)
+
+    def refine(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        return speaker.run(dialogue(state), config)
+
+    async def arefine(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        return await speaker.arun(dialogue(state), config)
+
+    return RunnableLambda(refine, arefine, name="refine")
+
+
+def _read(reply: AIMessage, before: str | None, names: Names) -> dict[str, Any]:
+    """A reply that cannot be read is kept as a note; the answer before it stands."""
+    text = content_text(reply.content)
+    found = [entry.value for entry in find_objects(text).found if isinstance(entry.value, dict)]
+    read = next((value for value in reversed(found) if str(value.get("answer") or "").strip()), None)
+    if read is None:
+        return {str(names.answer): before, str(names.messages): [reply]}
+    answer = str(read["answer"])
+    note = AIMessage(f"{read.get('note') or ''}\n\n{answer}".strip(), usage_metadata=reply.usage_metadata)
+    return {str(names.answer): answer, str(names.messages): [note]}

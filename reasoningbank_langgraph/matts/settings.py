@@ -1,0 +1,98 @@
+"""What can be chosen about the scaling of one task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from reasoningbank_langgraph.extraction import Judged
+
+Mode = Literal["parallel", "sequential", "both"]
+Choose = Callable[[Sequence[Judged]], int]
+"""Gets the rollouts that ended, in order, and returns the index of the best."""
+Select = Literal["verifier", "majority", "model"] | Choose
+
+PAPER_TEMPERATURE = 0.7
+"""Sampling temperature of the paper's rollouts (appendix A.3)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaling:
+    """How much is tried on one task, and how the best is found.
+
+    `k` counts attempts: `parallel` makes k of them side by side, `sequential` makes one and checks it k - 1 times,
+    `both` makes k side by side and checks each.
+    """
+
+    k: int = 3
+    mode: Mode = "parallel"
+    select: Select = "verifier"
+    """Where selection starts: with the `verifier`, else the `majority`, else the choice of a `model`; each goes on to
+    the next where it settles nothing. Or a function of your own."""
+    min_attempts: int = 1
+    """Rollouts that must end without an error."""
+    max_concurrency: int | None = None
+    """Rollouts of one task at a time; the rest follow in waves. None: all at once."""
+    temperatures: float | Sequence[float | None] | None = None
+    """Temperatures of the rollouts, used in turn; None in place of one leaves the solver's own. Default: the solver's
+    own for the first rollout and 0.7 (paper appendix A.3) for the others."""
+    stop_after: int | None = None
+    """End early: when a verifier has accepted that many rollouts, or no further rollout can change the majority."""
+    checks: int | None = None
+    """Checks of each rollout. Default: k - 1 in mode `sequential`, 1 in mode `both`."""
+    refiner: Any = None
+    """Node that checks: like a solver, it reads `task, messages, memory_prompt` (the last message asks for the check)
+    and returns `answer` and/or `messages`. Default: the model is asked directly."""
+    verifiers: Collection[str] = ("reference",)
+    """Judges (`Verdict.judge`) whose verdict is proof and not opinion. `reference` knows the answer: an oracle."""
+    rollout_time_limit: float | None = 600.0
+    """Seconds one rollout may take, judge and checks included; then it counts as failed. None for no limit."""
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("parallel", "sequential", "both"):
+            raise ValueError(f"mode must be 'parallel', 'sequential' or 'both', got {self.mode!r}")
+        if self.select not in ("verifier", "majority", "model") and not callable(self.select):
+            raise ValueError(f"select must be 'verifier', 'majority', 'model' or a function, got {self.select!r}")
+        for name in ("k", "min_attempts", "max_concurrency", "stop_after"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}")
+        if self.min_attempts > self.rollouts:
+            raise ValueError(f"min_attempts is {self.min_attempts} and there are {self.rollouts} rollouts: lower it")
+        if self.checks is not None and (self.checks < 0 or (self.checks and self.mode == "parallel")):
+            raise ValueError(f"checks={self.checks} needs mode='sequential' or 'both' and must not be negative")
+        if isinstance(self.temperatures, Sequence) and not self.temperatures:
+            raise ValueError("temperatures must name at least one temperature, or be None")
+
+    def options(self) -> dict[str, Any]:
+        """Return the settings as arguments of `create_matts`."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def rollouts(self) -> int:
+        """Rollouts of one task at most."""
+        return 1 if self.mode == "sequential" else self.k
+
+    @property
+    def checks_each(self) -> int:
+        """Checks of each rollout at most."""
+        if self.mode == "parallel":
+            return 0
+        default = self.k - 1 if self.mode == "sequential" else 1
+        return default if self.checks is None else self.checks
+
+    @property
+    def wave(self) -> int:
+        """Rollouts that start together: with an early end in view, no more than can bring it about."""
+        if self.max_concurrency:
+            return self.max_concurrency
+        return max(self.stop_after, self.rollouts // 2 + 1) if self.stop_after else self.rollouts
+
+    def temperature(self, number: int) -> float | None:
+        """Return the temperature of a rollout, None for the solver's own."""
+        if isinstance(self.temperatures, Sequence):
+            return self.temperatures[number % len(self.temperatures)]
+        if self.temperatures is not None:
+            return self.temperatures
+        return PAPER_TEMPERATURE if number else None
