@@ -14,7 +14,7 @@ from langchain_core.runnables import Runnable
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.errors import InvalidRecordError, ModelError
-from reasoningbank_langgraph.literals import named_literals, task_literals
+from reasoningbank_langgraph.literals import named_literals, task_literals, without_details
 from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.parsing import parse_items
 from reasoningbank_langgraph.records import ITEMS_PER_ATTEMPT, Attempt, MemoryItem, Verdict, normalise_task
@@ -138,9 +138,8 @@ def ask_lessons(
     schema = items_schema(cap)
     reply = yield Request(asked, schema, max_tokens)
     distilled = accept(attempts, reply, cap)
-    if repair := _repair(distilled):
-        said = [AIMessage(text[:_QUOTED])] if (text := content_text(reply.content)).strip() else []
-        reply = yield Request([*asked, *said, HumanMessage(repair)], schema, max_tokens)
+    if again := _again(distilled, asked, reply, attempts):
+        reply = yield Request(again, schema, max_tokens)
         distilled = accept(attempts, reply, cap)
     return distilled
 
@@ -156,7 +155,7 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Distilled
     redacted: Counter[str] = Counter()
     details: set[str] = set()
     kept: list[dict[str, str]] = []
-    literals = frozenset[str]().union(*map(task_literals, attempts))
+    literals = _details(attempts)
     known = set[str]().union(*map(_shown, attempts))
     told = {*_sentences(prompts.EXTRACT_USER), *_sentences(prompts.CONTRAST_USER)}
     for item in parsed.items:
@@ -177,15 +176,27 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Distilled
     return Distilled(kept, reason, parsed.truncated, dict(dropped), dict(redacted), raw, tuple(sorted(details)))
 
 
-def _repair(distilled: Distilled) -> str | None:
-    """What to ask when nothing usable came: once more, or once more without the details."""
+def _again(
+    distilled: Distilled, asked: list[BaseMessage], reply: AIMessage, attempts: Sequence[Attempt]
+) -> list[BaseMessage] | None:
+    """Return what to ask when nothing usable came, or None.
+
+    A model that can only retell the solution is shown it without its details: what it retells then is general.
+    """
     if distilled.items:
         return None
     if distilled.details:
-        return prompts.REPAIR_DETAILS_USER.format(details=", ".join(distilled.details[:8]))
+        question = without_details(content_text(asked[-1].content), _details(attempts))
+        return [*asked[:-1], HumanMessage(question)]
     if distilled.reason in ("unparsed", "truncated", "empty"):
-        return prompts.REPAIR_USER.format(reason=distilled.reason)
+        said = content_text(reply.content)[:_QUOTED]
+        repair = HumanMessage(prompts.REPAIR_USER.format(reason=distilled.reason))
+        return [*asked, *([AIMessage(said)] if said.strip() else []), repair]
     return None
+
+
+def _details(attempts: Sequence[Attempt]) -> frozenset[str]:
+    return frozenset[str]().union(*map(task_literals, attempts))
 
 
 def _problem(lesson: dict[str, str], known: set[str], told: set[str]) -> str | None:

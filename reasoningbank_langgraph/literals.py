@@ -41,6 +41,13 @@ def named_literals(text: str, literals: frozenset[str]) -> list[str]:
     return sorted((present & literals) | {f"={value}" for value in stated if f"={value}" in literals})
 
 
+def without_details(text: str, literals: frozenset[str]) -> str:
+    """Return the text with every number as `N`, the names among the literals as `someone`, and links left out."""
+    names = [re.escape(literal) for literal in literals if literal[0].isalpha() and "/" not in literal]
+    nameless = re.sub(rf"\b(?:{'|'.join(names)})\b", "someone", text) if names else text
+    return _NUMBER.sub("N", _LINK.sub("", nameless))
+
+
 def _numbers(text: str) -> list[str]:
     return [number.replace(",", "").rstrip(".") for number in _NUMBER.findall(text)]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from reasoningbank_langgraph import Attempt
-from reasoningbank_langgraph.literals import named_literals, task_literals
+from reasoningbank_langgraph.literals import named_literals, task_literals, without_details
 
 TASK = "Luke had 32 marbles and gave 1,250 to Debby's sister. How many are left? See https://x.invalid/a."
 LITERALS = task_literals(Attempt(task=TASK, answer="\\boxed{8}"))
@@ -48,3 +48,8 @@ def test_small_numbers_symbols_and_common_openers_are_no_details(task):
 
 def test_the_reference_is_a_detail_too():
     assert "42" in task_literals(Attempt(task="six by seven", answer="\\boxed{41}", reference="42"))
+
+
+def test_a_text_can_be_shown_without_the_details():
+    shown = without_details("Luke had 32 marbles, Debby 1,250.5; x2 = 3 https://x.invalid/a and 4.", LITERALS)
+    assert shown == "someone had N marbles, someone N; x2 = N  and N."

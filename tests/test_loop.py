@@ -167,6 +167,15 @@ def test_at_most_three_lessons_are_taken_and_none_that_copies_what_was_shown():
     assert result["extraction"]["dropped"] == {"copied": 1}
 
 
+def test_lessons_that_retell_the_task_are_asked_for_once_more_without_its_details():
+    model = ScriptedChatModel([verdict(), lessons("add 27 apples"), lessons("add what is there")])
+    result = app(indexed_memory(), model).invoke({"task": "Ann has 27 apples. How many?"}, config())
+    assert [lesson["title"] for lesson in result["lessons"]] == ["add what is there"]
+    assert "27" in model.calls[1][-1].text
+    assert "27" not in model.calls[2][-1].text
+    assert "Ann" not in model.calls[2][-1].text
+
+
 def test_a_model_that_returns_nothing_gives_an_indeterminate_verdict():
     store = indexed_memory()
     result = app(store, solver=lambda _: {"answer": ""}).invoke({"task": "add"}, config())
