@@ -45,7 +45,7 @@ TOKEN = re.compile(
     | \[\s?(?P<bracket>/?\s?(?:{_BRACKETS}))\s?\]                                   # [INST]
     | (?P<comment><!--|-->)
     | (?P<block>`{{3,}}|^(?:[^\S\n]|[>*+-])*+~{{3,}})
-    | (?<!=)(?P<ours>={{3,}}+)(?=[ \t]{{0,3}}(?:begin|end)\b)""",
+    | (?<!=)(?P<ours>={{3,}}+)(?=[ \t]{{0,3}}(?:begin|end)(?![a-z]))""",
     re.VERBOSE | re.MULTILINE,
 )
 
@@ -55,7 +55,7 @@ _HEADINGS = rf"(?:{_ROLES}|response|input|output|question|answer|task)"
 _LEAD = r"^(?:[^\S\n]|[>*\#_+-])*+"
 ROLE = re.compile(
     rf"""{_LEAD}(?P<role>{_ROLES})(?=[*_\#\ \t]*+:)
-    | ^(?=[^\w\n]*\#){_LEAD[1:]}(?P<heading>{_HEADINGS}(?=[ \t]*+(?:[^\w\s]|_|$))|memory\ items?\b)
+    | ^(?=[^\w\n]*\#){_LEAD[1:]}(?P<heading>{_HEADINGS}(?=[ \t]*+(?:[^\w\s]|_|$))|memory\ items?(?![a-z]))
     | {_LEAD}(?P<to>assistant)(?=\s{{1,8}}to\s?=)""",
     re.VERBOSE | re.MULTILINE,
 )

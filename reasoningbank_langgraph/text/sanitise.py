@@ -16,6 +16,8 @@ from reasoningbank_langgraph.text.visible import split_lines, visible
 LINK_REMOVED = "[link removed]"
 _PASSES = 8
 _LINE_BREAK = re.compile(r"[ \t]*\n\s*")
+# Beside "!" or a bracket, our own mark would be an image or a link.
+_MARK_EDGE = re.compile(r"!(?=\[link removed\])|\[link removed\](?=[(\[])")
 _URL_TAIL = re.compile(r"[).,;:!?'\]}*_]+\Z")
 
 
@@ -43,7 +45,7 @@ def _without_structure(text: str) -> str:
 def _break_once(text: str) -> str:
     for pattern, mark in ((LINK, _link), (TOKEN, _token), (ROLE, _role)):
         text = Folded(text).replace(pattern, mark)
-    return text
+    return Folded(text).replace(_MARK_EDGE, lambda edge: edge[0] + " ")
 
 
 def _link(found: re.Match[str]) -> str:
