@@ -19,7 +19,7 @@ _SCHEMA = re.compile(
     r":\s*(?:[\"'“][\w ]{0,40}[\"'”]\s*(?:\||or)\s*[\"'“]|(?:an?\s)?(?:number|float|string)\b"
     r"|\d(?:\.\d+)?\s*(?:\.\.|-|to)\s*\d[\d.]*\s*[,}])"
 )
-_SCAN_BUDGET, _SPAN_COST = 400_000, 200
+_SCAN_BUDGET, _SPAN_COST = 250_000, 200
 _REPAIR_CHARS, _REPAIR_BRACES = 12_000, 40
 
 
