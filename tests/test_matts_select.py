@@ -1,0 +1,245 @@
+"""Selection: what a verifier accepts, else the majority by value, else a model that the order does not sway."""
+
+import json
+
+import pytest
+
+from reasoningbank_langgraph import ReferenceJudge, Verdict
+from reasoningbank_langgraph.extraction import Judged
+from reasoningbank_langgraph.matts.answers import final_answer, group_answers, same_answer
+from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
+from reasoningbank_langgraph.matts.scores import score
+from reasoningbank_langgraph.matts.select import Choice, settle
+from reasoningbank_langgraph.testing import ScriptedChatModel
+
+from .loop_fakes import learner, lessons, verdict
+from .matts_fakes import CONFIG, TASK, judged_by, matts, solving
+
+
+def rollouts(*answers, statuses=(), judge="llm"):
+    made = []
+    for number, answer in enumerate(answers):
+        status = statuses[number] if number < len(statuses) else "indeterminate"
+        made.append(Rollout(number=number, answer=answer, verdict=Verdict(status=status, judge=judge, confidence=0.5)))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("1/2", "0.5", True),
+        ("\\frac{1}{2}", "0.50", True),
+        ("1,000", "1000", True),
+        ("Paris", " paris ", True),
+        ("Paris", "Rome", False),
+        ("2", "3", False),
+    ],
+)
+def test_answers_are_compared_by_value(one, other, same):
+    assert same_answer(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("so \\boxed{7}", "7"),
+        ("The final answer is 7.", "7"),
+        ("Paris", "Paris"),
+        ("so \\boxed{7", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_reply_that_breaks_off_has_no_answer_and_one_without_a_mark_is_one(reply, answer):
+    assert final_answer(reply) == answer
+
+
+def test_votes_are_counted_over_equivalent_answers_and_failed_rollouts_have_none():
+    made = rollouts("\\boxed{1/2}", "\\boxed{3}", "\\boxed{0.5}", "\\boxed{3", None)
+    made.append(Rollout(number=5, answer="\\boxed{3}", error=Failure(type="E", message="")))
+    groups = group_answers(made)
+    assert [[member.number for member in group.members] for group in groups] == [[0, 2], [1]]
+
+
+SUCCESS, FAILURE, UNKNOWN = "success", "failure", "indeterminate"
+
+
+@pytest.mark.parametrize(
+    ("answers", "statuses", "judge", "start", "number", "by"),
+    [
+        (["1"], [], "llm", "verifier", 0, "only"),
+        (["1", "2", "2"], [SUCCESS, FAILURE, FAILURE], "tests", "verifier", 0, "verifier"),
+        (["1", "2", "2"], [SUCCESS, FAILURE, FAILURE], "llm", "verifier", 1, "majority"),
+        (["1", "2", "2"], [SUCCESS, FAILURE, FAILURE], "tests", "majority", 1, "majority"),
+        (["1", "2", "2", "3", "3"], [UNKNOWN, FAILURE, FAILURE, UNKNOWN, UNKNOWN], "tests", "verifier", 3, "majority"),
+        (["1", "1"], [FAILURE, FAILURE], "tests", "verifier", 0, "majority"),
+        (["1", "2", "2"], [UNKNOWN, FAILURE, SUCCESS], "llm", "verifier", 2, "majority"),
+        (["1", None, None], [], "llm", "verifier", 0, "majority"),
+    ],
+)
+def test_a_verifier_comes_before_the_majority(answers, statuses, judge, start, number, by):
+    choice = settle(rollouts(*answers, statuses=statuses, judge=judge), start, frozenset(["tests"]))
+    assert isinstance(choice, Choice)
+    assert (choice.number, choice.by) == (number, by)
+
+
+@pytest.mark.parametrize(
+    ("answers", "start", "numbers"),
+    [
+        (["1", "2"], "verifier", [0, 1]),
+        (["1", "2", "1", "2", "3"], "majority", [0, 1]),
+        (["1", "1", "2"], "model", [0, 2]),
+        ([None, None], "verifier", [0, 1]),
+        ([str(number) for number in range(9)], "majority", [0, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_what_they_do_not_settle_is_left_to_the_model_each_answer_once(answers, start, numbers):
+    pool = settle(rollouts(*answers), start, frozenset())
+    assert [rollout.number for rollout in pool] == numbers
+
+
+def chooser(choose):
+    """A model that judges all right, and is asked to choose among the answers shown, in their order."""
+
+    def reply(messages):
+        if "You check whether" in messages[0].text:
+            return verdict()
+        if "You compare several attempts at one task and name" not in messages[0].text:
+            return lessons("one")
+        text = messages[1].text
+        shown = sorted(("4", "5", "6"), key=lambda answer: text.find(f"so it is {answer}"))
+        return choose([answer for answer in shown if f"so it is {answer}" in text])
+
+    return ScriptedChatModel(reply)
+
+
+def named(place, reason="cleaner"):
+    return json.dumps({"reason": reason, "best": place})
+
+
+def test_a_model_chooses_where_every_answer_is_another_one_and_says_why():
+    model = chooser(lambda shown: named(shown.index("5") + 1))
+    result = matts(solving("4", "5", "6"), k=3, model=model).invoke(TASK, CONFIG)
+    assert result["answer"] == "5"
+    assert {key: result["selection"][key] for key in ("number", "by", "why", "oracle")} == {
+        "number": 1,
+        "by": "model",
+        "why": "cleaner",
+        "oracle": False,
+    }
+
+
+async def test_a_model_chooses_in_async_code_too():
+    model = chooser(lambda shown: named(shown.index("6") + 1))
+    result = await matts(solving("4", "5", "6"), k=3, model=model).ainvoke(TASK, CONFIG)
+    assert (result["answer"], result["selection"]["by"]) == ("6", "model")
+
+
+@pytest.mark.parametrize(
+    ("choose", "why"),
+    [
+        (lambda shown: named(1), "order was reversed"),
+        (lambda shown: named(9), "named no attempt"),
+        (lambda shown: "the second one", "named no attempt"),
+        (lambda shown: ConnectionError("down"), "ConnectionError"),
+    ],
+)
+def test_a_choice_that_moves_with_the_order_or_cannot_be_read_is_none(choose, why):
+    result = matts(solving("4", "5", "6"), k=3, model=chooser(choose)).invoke(TASK, CONFIG)
+    assert (result["selection"]["number"], result["selection"]["by"]) == (0, "judge")
+    assert why in result["selection"]["why"]
+
+
+def test_without_a_model_the_judge_breaks_the_tie_and_without_a_judge_the_first_wins():
+    result = matts(solving("4", "5"), k=2, model=None, learn=False, judge=judged_by("5"), verifiers=()).invoke(TASK, CONFIG)
+    assert (result["answer"], result["selection"]["by"]) == ("5", "judge")
+    result = matts(solving("4", "5"), k=2, model=None, learn=False).invoke(TASK, CONFIG)
+    assert (result["answer"], result["selection"]["by"]) == ("4", "first")
+
+
+def test_selection_may_start_with_the_model():
+    model = chooser(lambda shown: named(shown.index("5") + 1))
+    result = matts(solving("4", "4", "5"), k=3, model=model, select="model").invoke(TASK, CONFIG)
+    assert (result["answer"], result["selection"]["by"]) == ("5", "model")
+
+
+def test_a_function_of_ones_own_selects():
+    seen = []
+
+    def shortest(group):
+        seen.extend(group)
+        return min(range(len(group)), key=lambda index: len(group[index].attempt.answer))
+
+    result = matts(solving("four", ValueError("boom"), "4"), k=3, select=shortest).invoke(TASK, CONFIG)
+    assert all(isinstance(judged, Judged) for judged in seen)
+    assert (result["answer"], result["selection"]["by"], result["selection"]["why"]) == ("4", "function", "shortest")
+
+
+def boxed(*numbers):
+    return solving(*(f"\\boxed{{{number}}}" for number in numbers))
+
+
+def test_selection_by_the_reference_is_called_an_oracle_and_all_scores_come_out_of_one_run():
+    graph = matts(boxed(4, 5, 5), k=3, judge=ReferenceJudge())
+    selection = graph.invoke({"task": "2 + 2", "reference": "4"}, CONFIG)["selection"]
+    assert (selection["number"], selection["by"], selection["oracle"]) == (0, "verifier", True)
+    assert selection["scores"] == {
+        "rollouts": 3,
+        "right": 1,
+        "pass_at_1": pytest.approx(1 / 3),
+        "pass_at_k": True,
+        "majority_at_k": False,
+        "best_of_k": False,
+    }
+
+
+def test_a_selection_that_starts_with_the_majority_owes_the_reference_nothing():
+    graph = matts(boxed(5, 4), k=2, judge=ReferenceJudge(), select="majority", model=learner())
+    selection = graph.invoke({"task": "2 + 2", "reference": "4"}, CONFIG)["selection"]
+    assert (selection["number"], selection["by"], selection["oracle"]) == (0, "first", False)
+    assert (selection["scores"]["pass_at_k"], selection["scores"]["best_of_k"]) == (True, False)
+
+
+def test_scores_need_a_reference_and_not_a_judge_that_compares():
+    assert matts(boxed(4), k=2).invoke(TASK, CONFIG)["selection"]["scores"] is None
+    result = matts(boxed(5, 4, 4), k=3).invoke({"task": "2 + 2", "reference": "4"}, CONFIG)
+    assert result["selection"]["oracle"] is False
+    assert result["selection"]["scores"]["right"] == 2
+    assert result["selection"]["scores"]["best_of_k"] is True
+
+
+def test_a_failed_rollout_counts_as_wrong():
+    made = [*rollouts("\\boxed{4}"), Rollout(number=1, error=Failure(type="E", message="boom"))]
+    assert score(made, frozenset([0]), 0)["pass_at_1"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("answers", "options", "run", "ended"),
+    [
+        (("4", "4", "4"), {}, 5, "all"),
+        (("4", "4", "4"), {"stop_after": 1}, 3, "majority"),
+        (("4", "5", "4"), {"stop_after": 1}, 5, "all"),
+        (("4", "5", "4"), {"stop_after": 1, "max_concurrency": 1}, 4, "majority"),
+        (("4", "4", "4"), {"stop_after": 1, "max_concurrency": 2}, 4, "majority"),
+        (("4", "4", "4"), {"stop_after": 1, "min_attempts": 4}, 5, "all"),
+        (("4", "4", "4"), {"stop_after": 1, "select": "model"}, 5, "all"),
+        (("5", "4"), {"stop_after": 1, "max_concurrency": 1, "judge": judged_by("4")}, 2, "accepted"),
+        (("5", "4"), {"stop_after": 2, "max_concurrency": 1, "judge": judged_by("4")}, 4, "accepted"),
+        (("5", "5", "5"), {"stop_after": 1, "judge": judged_by("4")}, 5, "all"),
+    ],
+)
+def test_rollouts_end_early_when_the_rest_cannot_change_the_selection(answers, options, run, ended):
+    result = matts(solving(*answers), k=5, **options).invoke(TASK, CONFIG)
+    assert result["selection"]["rollouts"] == {"run": run, "failed": 0, "skipped": 5 - run, "ended": ended}
+
+
+def test_tokens_are_counted_for_every_model_call_of_a_rollout_and_those_saved_are_told():
+    from langchain_core.messages import AIMessage
+
+    def reply(messages):
+        text = verdict() if "You check whether" in messages[0].text else lessons("one")
+        return AIMessage(text, usage_metadata={"input_tokens": 7, "output_tokens": 3, "total_tokens": 10})
+
+    result = matts(solving("4"), k=5, stop_after=1, model=ScriptedChatModel(reply)).invoke(TASK, CONFIG)
+    assert [rollout["usage"]["total_tokens"] for rollout in result["rollouts"]] == [10, 10, 10]
+    assert result["selection"]["tokens"] == {"used": 30, "saved": 20}
