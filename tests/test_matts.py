@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from reasoningbank_langgraph import Scaling, create_matts, create_reasoning_bank
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
+from .conftest import REPOSITORY
 from .loop_fakes import indexed_memory, learner, lessons, open_store, verdict
 from .matts_fakes import CONFIG, TASK, bank, judged_by, matts, solving
 
@@ -286,6 +287,14 @@ def test_strict_checkpoints_take_the_state():
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert (done.stdout.strip(), done.stderr) == ("3", "")
+
+
+def test_the_example_votes_and_ends_early():
+    command = [sys.executable, "-W", "error", "examples/matts/vote.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY)
+    assert done.returncode == 0, done.stderr
+    assert "You owe us 49." in done.stdout
+    assert done.stdout.count("'event': 'rollout'") == 3
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,19 @@ def test_votes_are_counted_over_equivalent_answers_and_failed_rollouts_have_none
     assert [[member.number for member in group.members] for group in groups] == [[0, 2], [1]]
 
 
+@pytest.mark.parametrize(
+    ("answers", "votes"),
+    [
+        (["\\boxed{4}", "4", "and so on " * 20], [[0, 1]]),
+        (["and so on " * 20, "\\boxed{4}"], [[1]]),
+        (["and so on " * 20, "And so on " * 20, "4"], [[0, 1], [2]]),
+    ],
+)
+def test_where_answers_are_marked_a_long_reply_without_a_mark_has_no_vote(answers, votes):
+    groups = group_answers(rollouts(*answers))
+    assert [[member.number for member in group.members] for group in groups] == votes
+
+
 SUCCESS, FAILURE, UNKNOWN = "success", "failure", "indeterminate"
 
 
@@ -151,9 +164,10 @@ def test_a_choice_that_moves_with_the_order_or_cannot_be_read_is_none(choose, wh
 
 
 def test_without_a_model_the_judge_breaks_the_tie_and_without_a_judge_the_first_wins():
-    result = matts(solving("4", "5"), k=2, model=None, learn=False, judge=judged_by("5"), verifiers=()).invoke(TASK, CONFIG)
+    options = {"k": 2, "model": None, "learn": False, "verifiers": ()}
+    result = matts(solving("4", "5"), judge=judged_by("5"), **options).invoke(TASK, CONFIG)
     assert (result["answer"], result["selection"]["by"]) == ("5", "judge")
-    result = matts(solving("4", "5"), k=2, model=None, learn=False).invoke(TASK, CONFIG)
+    result = matts(solving("4", "5"), **options).invoke(TASK, CONFIG)
     assert (result["answer"], result["selection"]["by"]) == ("4", "first")
 
 
@@ -198,6 +212,19 @@ def test_a_selection_that_starts_with_the_majority_owes_the_reference_nothing():
     selection = graph.invoke({"task": "2 + 2", "reference": "4"}, CONFIG)["selection"]
     assert (selection["number"], selection["by"], selection["oracle"]) == (0, "first", False)
     assert (selection["scores"]["pass_at_k"], selection["scores"]["best_of_k"]) == (True, False)
+
+
+@pytest.mark.parametrize(("select", "calls"), [("verifier", 2), ("majority", 2), ("model", 2)])
+def test_the_model_is_asked_to_choose_once_in_each_order_and_not_again_for_the_scores(select, calls):
+    asked = []
+
+    def reply(messages):
+        asked.append(messages[0].text)
+        return named(1) if "name the best" in messages[0].text else lessons("one")
+
+    graph = matts(boxed(5, 4), k=2, judge=ReferenceJudge(), select=select, model=ScriptedChatModel(reply))
+    graph.invoke({"task": "2 + 2", "reference": "4"}, CONFIG)
+    assert sum("name the best" in text for text in asked) == calls
 
 
 def test_scores_need_a_reference_and_not_a_judge_that_compares():

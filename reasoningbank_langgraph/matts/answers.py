@@ -9,6 +9,9 @@ from reasoningbank_langgraph.math_answers import equivalent, extract_answer
 from reasoningbank_langgraph.matts.rollouts import Rollout
 from reasoningbank_langgraph.records import normalise_task
 
+SHORT = 120
+"""Characters up to which a reply without a mark may be nothing but an answer."""
+
 
 class Group(NamedTuple):
     """Rollouts with equivalent answers."""
@@ -31,11 +34,19 @@ def same_answer(one: str, other: str) -> bool:
 
 
 def group_answers(rollouts: Iterable[Rollout]) -> list[Group]:
-    """Return the rollouts that ended with an answer, grouped; most votes first, then lowest number."""
+    """Return the rollouts that ended with an answer, grouped; most votes first, then lowest number.
+
+    Where some replies mark their answer, a long reply that does not is one without an answer.
+    """
+    answered = [
+        (rollout, answer)
+        for rollout in rollouts
+        if rollout.error is None and (answer := final_answer(rollout.answer)) is not None
+    ]
+    marked = any(answer != rollout.answer for rollout, answer in answered)
     groups: list[Group] = []
-    for rollout in rollouts:
-        answer = final_answer(rollout.answer) if rollout.error is None else None
-        if answer is None:
+    for rollout, answer in answered:
+        if marked and answer == rollout.answer and len(answer) > SHORT:
             continue
         group = next((group for group in groups if same_answer(group.answer, answer)), None)
         if group is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.types import Overwrite
 
 from reasoningbank_langgraph.dialogue import Speaker
-from reasoningbank_langgraph.matts.answers import group_answers
+from reasoningbank_langgraph.matts.answers import SHORT, group_answers
 from reasoningbank_langgraph.matts.parallel import ended
 from reasoningbank_langgraph.matts.rollouts import Rollout, read_rollouts
 from reasoningbank_langgraph.matts.scores import right_rollouts, score
@@ -44,7 +44,7 @@ def create_select(
         else:
             choice = selector.choose(state, sound, scaling.select, context.config)
         best = choice
-        if _needs_another_look(state, choice, sound):
+        if _needs_another_look(state, scaling, sound):
             best = selector.choose(state, sound, "majority", context.config)
         return told(state, choice, best, context, started)
 
@@ -55,7 +55,7 @@ def create_select(
         else:
             choice = await selector.achoose(state, sound, scaling.select, context.config)
         best = choice
-        if _needs_another_look(state, choice, sound):
+        if _needs_another_look(state, scaling, sound):
             best = await selector.achoose(state, sound, "majority", context.config)
         return await asyncio.to_thread(told, state, choice, best, context, started)
 
@@ -79,9 +79,10 @@ def _sound(state: Mapping[str, Any]) -> list[Rollout]:
     return [rollout for rollout in read_rollouts(state) if rollout.error is None]
 
 
-def _needs_another_look(state: Mapping[str, Any], choice: Choice, sound: Sequence[Rollout]) -> bool:
-    """Best-of-k is what would have been selected without the reference; where it was looked at, select once more."""
-    return state["attempt"]["reference"] is not None and choice.by != "only" and any(map(knows_answer, sound))
+def _needs_another_look(state: Mapping[str, Any], scaling: Scaling, sound: Sequence[Rollout]) -> bool:
+    """Best-of-k is what would be selected without the reference: where it had a say, select once more without it."""
+    may_look = scaling.select not in ("majority", "model") and len(sound) > 1
+    return state["attempt"]["reference"] is not None and may_look and any(map(knows_answer, sound))
 
 
 def _left_behind(state: Mapping[str, Any], chosen: Rollout, names: Names, reduced: Collection[str]) -> dict[str, Any]:
@@ -113,7 +114,7 @@ def report(state: Mapping[str, Any], choice: Choice, best: Choice, scaling: Scal
         **choice._asdict(),
         "oracle": scaling.select not in ("majority", "model") and any(map(knows_answer, rollouts)),
         "votes": [
-            {"answer": group.answer, "rollouts": [rollout.number for rollout in group.members]}
+            {"answer": group.answer[:SHORT], "rollouts": [rollout.number for rollout in group.members]}
             for group in group_answers(rollouts)
         ],
         "scores": score(rollouts, right_rollouts(state, rollouts), best.number) if known else None,
