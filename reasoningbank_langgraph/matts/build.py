@@ -124,40 +124,33 @@ def create_matts(
         verifiers=verifiers,
         rollout_time_limit=rollout_time_limit,
     )
-    names = Names(task, answer, messages)
-    retrieve = create_retrieve(
-        namespace=namespace, k=experiences, max_items=max_items, min_score=min_score, **names._asdict()
-    )
-    builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(MattsState, names, state_schema))
+    names, critic = Names(task, answer, messages), judge_model or model
+    judging = None
+    if learn or judge is not None or critic is not None:
+        judging = create_judge(critic, judge=judge, time_limit=time_limit, **names._asdict())
     attempt = create_attempt(
         solver,
         checks=scaling.checks_each,
         refiner=_refiner(scaling, model, names, time_limit),
-        judge=_judge(judge, judge_model or model, names, time_limit, needed=learn),
+        judge=judging,
         names=names,
         own=state_schema,
     )
+    retrieve = create_retrieve(
+        namespace=namespace, k=experiences, max_items=max_items, min_score=min_score, **names._asdict()
+    )
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(MattsState, names, state_schema))
     carried, reduced = _solver_channels(builder, names, state_schema)
-    critic = judge_model or model
+    chooser = chat_model(critic) if critic is not None else None
+    select_node = create_select(scaling, model=chooser, time_limit=time_limit, names=names, reduced=reduced)
     builder.add_node("retrieve", retrieve | RunnableLambda(_begun_anew, name="begin"))
     builder.add_node("rollout", create_rollout(attempt, scaling, names, carried))
     builder.add_node("gather", create_gather(scaling))
-    builder.add_node(
-        "select",
-        create_select(
-            scaling,
-            model=chat_model(critic) if critic is not None else None,
-            time_limit=time_limit,
-            names=names,
-            reduced=reduced,
-        ),
-        input_schema=builder.state_schema,
-    )
-    fan_out = create_fan_out(scaling, names)
+    builder.add_node("select", select_node, input_schema=builder.state_schema)
     builder.add_edge(START, "retrieve")
-    builder.add_conditional_edges("retrieve", fan_out, ["rollout"])
+    builder.add_conditional_edges("retrieve", create_fan_out(scaling, names), ["rollout"])
     builder.add_edge("rollout", "gather")
-    builder.add_conditional_edges("gather", fan_out, ["rollout", "select"])
+    builder.add_conditional_edges("gather", create_fan_out(scaling, names), ["rollout", "select"])
     if learn:
         distiller = extract_model or model
         if distiller is None:
@@ -173,14 +166,6 @@ def create_matts(
 def _begun_anew(update: dict[str, Any]) -> dict[str, Any]:
     """The rollouts of an earlier task of the thread are not those of this one."""
     return {**update, "rollouts": [], "rollout_values": {}, "selection": None}
-
-
-def _judge(
-    judge: JudgeLike | None, model: str | BaseChatModel | None, names: Names, time_limit: float, *, needed: bool
-) -> Any:
-    if judge is None and model is None and not needed:
-        return None
-    return create_judge(model, judge=judge, time_limit=time_limit, **names._asdict())
 
 
 def _refiner(scaling: Scaling, model: str | BaseChatModel | None, names: Names, time_limit: float) -> Any:
