@@ -1,7 +1,7 @@
 """Unit vectors in one growing array, and their ranking by similarity to a query.
 
 Reading the whole array is what a search costs once it no longer fits the processor's cache. From 32,768 rows on, the
-array therefore keeps a narrow copy of itself: its rows projected onto their own 64 principal axes. A search then
+array therefore keeps a narrow copy of itself: its rows projected onto their own 96 principal axes. A search then
 reads the narrow copy, rescores the best few thousand exactly and, should the caller want more than those, all others
 after them. The projection is used only if it loses nothing on a sample of the rows themselves (their ten
 nearest, all found); vectors without structure, such as random ones, are always ranked exactly.
@@ -20,7 +20,7 @@ from reasoningbank_langgraph.store.layout import Vector
 Array = NDArray[np.float32]
 
 NARROW_FROM = 32_768
-NARROW_DIMS = 64
+NARROW_DIMS = 96
 RESCORED = 4_000
 FIRST_BLOCK = 64
 SAMPLE, PROBES, NEIGHBOURS = 8_192, 32, 10
