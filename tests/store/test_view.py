@@ -88,7 +88,7 @@ def test_a_bound_on_memory_changes_no_answer(folder, embeddings, limit):
         for n in (3, 7, 3, 9):
             found = store.search(("t", str(n)), query=f"item {n}", limit=50)
             assert len(found) == 20
-            assert found[0].key == str(n)
+            assert str(n) in [item.key for item in found if item.score == pytest.approx(found[0].score)]
             assert store._shelf.view.nbytes <= limit
         assert len(store.search((), limit=500)) == 200
         store.put(("t", "3"), "new", {"text": "brand new words"})
