@@ -69,10 +69,10 @@ class Rows:
             with chroma_errors(StoreError):
                 self.collection.delete(ids=part, where=where)
 
-    def ids(self, where: dict[str, Any] | None) -> list[str]:
-        """Return the ids of the rows that meet a condition."""
+    def ids(self, where: dict[str, Any] | None, limit: int | None = None) -> list[str]:
+        """Return the ids of the rows that meet a condition, at most `limit` of them."""
         with chroma_errors():
-            return self.collection.get(where=where, include=[])["ids"]
+            return self.collection.get(where=where, limit=limit, include=[])["ids"]
 
     def get(self, ids: Sequence[str], *, documents: bool = True, vectors: bool = False) -> Iterator[Stored]:
         """Read rows by id, in no particular order; rows that do not exist are left out."""

@@ -1,8 +1,9 @@
 """Items straight from Chroma, for banks that others write to and namespaces too large for memory.
 
 Same three methods as a snapshot in memory. Chroma's index is asked for more and more rows until the caller has
-enough. An approximate index may not hold every row (it is known to lose some when several processes write), so once
-it has nothing more to give, the rows it did not name are scored one by one: slow, and complete.
+enough. An approximate index does not reach every row (least where vectors are nearly alike, or where it lost some
+because several processes wrote), so once it has nothing more to give, the rows it did not name are scored one by one:
+slow, and complete. Up to 256 rows are all scored that way, which is as quick as asking the index.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from reasoningbank_langgraph.store.namespaces import Namespace
 from reasoningbank_langgraph.store.rows import Rows
 
 FIRST_ASK, GROWTH = 64, 4
+EXACT_UP_TO = 256
 PAGE = 256
 
 
@@ -60,9 +62,10 @@ class IndexWalk:
 
     def _scored_rows(self, query: Vector) -> Iterator[tuple[float, Entry]]:
         where = self._where([ITEM, VECTOR])
+        few = self._rows.ids(where, EXACT_UP_TO + 1)
         seen: set[str] = set()
         asked = FIRST_ASK
-        while True:
+        while len(few) > EXACT_UP_TO:
             near = self._rows.nearest(query, asked, where)
             fresh = [one for one in near if one.row.id not in seen]
             seen.update(one.row.id for one in fresh)
