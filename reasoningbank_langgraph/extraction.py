@@ -169,7 +169,7 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Distilled
             continue
         for found in clean.values():
             redacted.update(found.found)
-        known.update(_fingerprints(lesson["title"], lesson["content"]))
+        known.update([*_fingerprints(lesson["title"], lesson["content"]), _titled(lesson)])
         kept.append(lesson)
     raw = None if kept else content_text(reply.content)[:_KEPT]
     reason = None if kept else parsed.reason or "dropped"
@@ -200,7 +200,7 @@ def _details(attempts: Sequence[Attempt]) -> frozenset[str]:
 
 
 def _problem(lesson: dict[str, str], known: set[str], told: set[str]) -> str | None:
-    if known & set(_fingerprints(lesson["title"], lesson["content"])):
+    if known & {*_fingerprints(lesson["title"], lesson["content"]), _titled(lesson)}:
         return "copied"
     if told & {*_sentences(lesson["description"]), *_sentences(lesson["content"])}:
         return "copied"
@@ -213,6 +213,11 @@ def _problem(lesson: dict[str, str], known: set[str], told: set[str]) -> str | N
 
 def _shown(attempt: Attempt) -> set[str]:
     return {text for memory in attempt.memories for text in _fingerprints(memory.item.title, memory.item.content)}
+
+
+def _titled(lesson: dict[str, str]) -> str:
+    """Two lessons of one reply under the same title say the same; one under the title of an old lesson may be new."""
+    return f"title of this reply: {normalise_task(lesson['title'])}"
 
 
 def _sentences(text: str) -> list[str]:

@@ -15,9 +15,9 @@ def task_block(attempt: Attempt, max_chars: int = 6_000) -> str:
 
 
 def trajectory_block(attempt: Attempt, max_chars: int) -> str:
-    """Return the fenced steps of the attempt, one paragraph a message, system messages left out."""
+    """Return the fenced steps of the attempt, one paragraph a message, or its answer where no messages were kept."""
     steps = [_step(message) for message in attempt.messages if message.role != "system"]
-    return fence("\n\n".join(steps) or "(no steps recorded)", "attempt", max_chars=max_chars)
+    return fence("\n\n".join(steps) or attempt.answer or "(no steps recorded)", "attempt", max_chars=max_chars)
 
 
 def answer_block(attempt: Attempt, max_chars: int = 2_000) -> str:

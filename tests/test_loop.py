@@ -167,6 +167,14 @@ def test_at_most_three_lessons_are_taken_and_none_that_copies_what_was_shown():
     assert result["extraction"]["dropped"] == {"copied": 1}
 
 
+def test_two_lessons_of_one_reply_under_one_title_count_as_one():
+    same = [{"title": "Look", "description": "always", "content": f"look {way}"} for way in ("twice", "again")]
+    model = ScriptedChatModel([verdict(), json.dumps({"items": same})])
+    result = app(indexed_memory(), model).invoke({"task": "add"}, config())
+    assert [lesson["content"] for lesson in result["lessons"]] == ["look twice"]
+    assert result["extraction"]["dropped"] == {"copied": 1}
+
+
 def test_lessons_that_retell_the_task_are_asked_for_once_more_without_its_details():
     model = ScriptedChatModel([verdict(), lessons("add 27 apples"), lessons("add what is there")])
     result = app(indexed_memory(), model).invoke({"task": "Ann has 27 apples. How many?"}, config())
