@@ -35,6 +35,8 @@ _ITEM: dict[str, Any] = {
     },
     "required": ["title", "description", "content"],
 }
+_NONCE = re.compile(r"\s*\b[0-9a-f]{16}\b")
+"""The number in a fence line, which a small model may copy into a title."""
 _QUOTED, _KEPT = 2_000, 20_000
 """Characters of a reply that are quoted back to the model, and kept with the run."""
 PROMPTS = prompts.prompt_hash(
@@ -159,7 +161,9 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Distilled
     known = set[str]().union(*map(_shown, attempts))
     told = {*_sentences(prompts.EXTRACT_USER), *_sentences(prompts.CONTRAST_USER)}
     for item in parsed.items:
-        clean = {name: redact_secrets(item[name]) for name in ("title", "description", "content")}
+        clean = {
+            name: redact_secrets(_NONCE.sub("", item[name]).strip()) for name in ("title", "description", "content")
+        }
         lesson = {name: found.text for name, found in clean.items()}
         named = named_literals(" ".join(lesson.values()), literals)
         problem = "over_cap" if len(kept) == cap else _problem(lesson, known, told)

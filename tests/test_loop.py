@@ -175,6 +175,12 @@ def test_two_lessons_of_one_reply_under_one_title_count_as_one():
     assert result["extraction"]["dropped"] == {"copied": 1}
 
 
+def test_the_number_of_a_fence_does_not_get_into_a_lesson():
+    model = ScriptedChatModel([verdict(), lessons("look at task 43c2cd2329b0e1d7 twice")])
+    result = app(indexed_memory(), model).invoke({"task": "add"}, config())
+    assert result["lessons"][0]["title"] == "look at task twice"
+
+
 def test_lessons_that_retell_the_task_are_asked_for_once_more_without_its_details():
     model = ScriptedChatModel([verdict(), lessons("add 27 apples"), lessons("add what is there")])
     result = app(indexed_memory(), model).invoke({"task": "Ann has 27 apples. How many?"}, config())
