@@ -78,7 +78,8 @@ class MemoryBank:
         """Write the lessons of one attempt: all together or none, and once, however often it is called.
 
         Rows that are there already keep their counts. Rows that an earlier try at the same attempt left and this one
-        does not have are removed. An attempt whose digest is in the bank under other ids (a replay) adds nothing.
+        does not have are removed. An attempt whose digest is in the bank under another experience (a replay) adds
+        nothing. Items without a digest are known by their experience alone.
 
         Raises:
             TooManyItemsError: more than `cap` items.
@@ -180,10 +181,12 @@ class MemoryBank:
             return Written([], 0)
         if len({item.experience_id for item in items}) != 1:
             raise InvalidRecordError("add() takes the items of one experience: call it once for each")
-        digest = items[0].provenance.attempt_digest
-        there = yield from self._items({"experience_id": items[0].experience_id})
-        if digest and not there and (twin := (yield from self._items({"attempt_digest": digest}))):
-            return Written([item.id for item in twin], 0)
+        experience, digest = items[0].experience_id, items[0].provenance.attempt_digest
+        known = {"attempt_digest": digest} if digest else {"experience_id": experience}
+        kin = yield from self._items(known)
+        there = [item for item in kin if item.experience_id == experience]
+        if kin and not there:
+            return Written([item.id for item in kin], 0)
         changed = changes(items, {item.id: item for item in there})
         stale = {item.id for item in there} - {item.id for item in items}
         if changed or stale:
