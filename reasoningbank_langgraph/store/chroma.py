@@ -56,7 +56,7 @@ class StoreSettings(TypedDict, total=False):
     """Name of the Chroma collection."""
     cache_bytes: int
     """Memory for the items and vectors of an embedded bank, 1 GiB if not said. A namespace is read into it on its
-    first search (about a second for 10,000 items) and then searched exactly. What does not fit, and everything on a
+    first search (about two seconds for 10,000 items) and then searched exactly. What does not fit, and everything on a
     server, is searched with Chroma's approximate index."""
     reindex: bool
     """If the bank was made with another embedder, move it to this one instead of raising."""
