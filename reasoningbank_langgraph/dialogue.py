@@ -95,41 +95,53 @@ class Speaker:
                 return result
 
     def _ask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
+        refused: list[str] = []
+        ways = self._dialects  # as they are now: another thread may settle on one meanwhile
         while True:
-            name, dialect = self._dialects[0]
+            name, dialect = ways[len(refused)]
             try:
                 ask = partial(self._prepared(dialect, request).invoke, request.messages, config)
-                return _raw(within(self.time_limit, self.purpose, ask))
+                return self._settled(refused, _raw(within(self.time_limit, self.purpose, ask)))
             except Exception as error:  # noqa: BLE001 - sorted out below
                 if (cut := _cut_reply(error)) is not None:
-                    return cut
-                self._fall_back(name, error)
+                    return self._settled(refused, cut)
+                refused.append(self._refused(name, error))
 
     async def _aask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
+        refused: list[str] = []
+        ways = self._dialects  # as they are now: another thread may settle on one meanwhile
         while True:
-            name, dialect = self._dialects[0]
+            name, dialect = ways[len(refused)]
             try:
                 call = self._prepared(dialect, request)
-                return _raw(await asyncio.wait_for(call.ainvoke(request.messages, config), self.time_limit))
+                reply = await asyncio.wait_for(call.ainvoke(request.messages, config), self.time_limit)
+                return self._settled(refused, _raw(reply))
             except TimeoutError:
                 raise ModelTimeoutError(self.purpose, self.time_limit) from None
             except Exception as error:  # noqa: BLE001 - sorted out below
                 if (cut := _cut_reply(error)) is not None:
-                    return cut
-                self._fall_back(name, error)
+                    return self._settled(refused, cut)
+                refused.append(self._refused(name, error))
+
+    def _settled(self, refused: list[str], reply: AIMessage) -> AIMessage:
+        """Remember what was refused, now that another way worked: an outage of everything teaches nothing."""
+        for name in refused:
+            self.fallbacks[name] = self.fallbacks.get(name, 0) + 1
+        if refused:
+            self._dialects = [way for way in self._dialects if way[0] not in refused]
+        return reply
 
     def _prepared(self, dialect: Dialect, request: Request) -> Runnable[Any, Any]:
         call = dialect(self.model, request)
         return call.with_config(tags=[f"reasoningbank:{self.purpose}", "nostream"], run_name=self.purpose)
 
-    def _fall_back(self, name: str, error: Exception) -> None:
-        """Go on to the next way of asking if this one was refused; raise if the model itself failed."""
+    def _refused(self, name: str, error: Exception) -> str:
+        """Return the name of a way of asking that was refused; raise if it is the model that failed."""
         if isinstance(error, (ModelError, GraphBubbleUp, AssertionError)):
             raise error
         if name == "plain" or not _is_refusal(error):
             raise ModelCallError(self.purpose, error) from error
-        self.fallbacks[name] = self.fallbacks.get(name, 0) + 1
-        self._dialects = [way for way in self._dialects if way[0] != name]
+        return name
 
 
 def _cut_reply(error: Exception) -> AIMessage | None:

@@ -70,6 +70,13 @@ def test_the_first_way_of_asking_that_the_server_takes_is_remembered(refuses, di
     assert len(model.options) == 3 + len(refuses)
 
 
+def test_an_outage_that_looks_like_a_refusal_everywhere_teaches_nothing():
+    speaker = Speaker(server("json_schema", "json_object", None), "judge")
+    with pytest.raises(ModelCallError):
+        speaker.run(dialogue())
+    assert (speaker.dialect, speaker.fallbacks) == ("json_schema", {})
+
+
 def test_a_model_without_structured_output_is_asked_plainly():
     speaker = Speaker(ScriptedChatModel(["{}"]), "judge")
     speaker.run(dialogue())
