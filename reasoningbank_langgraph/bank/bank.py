@@ -217,7 +217,7 @@ class MemoryBank:
             if min_score is None or hit.score is None or hit.score >= min_score:
                 best.setdefault(hit.value["experience_id"], hit)
         chosen = list(best)[:k]
-        groups = (yield [self._find({**where, "experience_id": name}, None, 50) for name in chosen]) if chosen else []
+        groups = (yield [self._find({"experience_id": name, **where}, None, 50) for name in chosen]) if chosen else []
         own = {hit.key: hit.score for hit in hits}
         memories: list[RetrievedMemory] = []
         for name, group in zip(chosen, groups, strict=True):
