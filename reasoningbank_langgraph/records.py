@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from uuid import uuid4
 
 from pydantic import (
@@ -72,14 +72,24 @@ def _named_errors(record: str) -> Iterator[None]:
         raise InvalidRecordError(f"{record}.{field}: {first['msg']}, got {given}") from error
 
 
-class Record(BaseModel):
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)
+
+
+class _NamedErrors(ModelMetaclass):
+    """Names the errors of direct construction; nested records then need no Python call of their own."""
+
+    def __call__(cls, *args: Any, **data: Any) -> Any:  # noqa: N805 - of a metaclass
+        with _named_errors(cls.__name__):
+            return super().__call__(*args, **data)
+
+
+class Record(BaseModel, metaclass=_NamedErrors):
     """Base of all records: frozen, closed to unknown fields, with named errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    def __init__(self, **data: Any) -> None:
-        with _named_errors(type(self).__name__):
-            super().__init__(**data)
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:

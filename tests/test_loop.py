@@ -185,8 +185,8 @@ def test_lessons_that_retell_the_task_are_asked_for_once_more_without_its_detail
     model = ScriptedChatModel([verdict(), lessons("add 27 apples"), lessons("add what is there")])
     result = app(indexed_memory(), model).invoke({"task": "Ann has 27 apples. How many?"}, config())
     assert [lesson["title"] for lesson in result["lessons"]] == ["add what is there"]
-    assert "27" in model.calls[1][-1].text
-    assert "27" not in model.calls[2][-1].text
+    assert "Ann has 27 apples" in model.calls[1][-1].text
+    assert "someone has N apples" in model.calls[2][-1].text
     assert "Ann" not in model.calls[2][-1].text
 
 
