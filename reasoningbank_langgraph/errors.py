@@ -12,6 +12,9 @@ Catch `ReasoningBankError` to catch them all; each message carries the value tha
     ├── NamespaceError (ValueError)
     │   ├── MissingNamespaceLabelError         a label in braces is not in config["configurable"]
     │   └── InvalidNamespaceLabelError         a label LangGraph stores would refuse
+    ├── InvalidMomentError (ValueError)         `as_of` was given no moment
+    ├── PastBankError                          a bank as it was cannot be written to
+    ├── UnknownBranchError                     a graph does not know what a thread wrote
     ├── MissingStoreError                      the graph was compiled without a store
     ├── TooFewAttemptsError                    too many rollouts of a task failed
     ├── MissingStateError                      a node found no channel that an earlier node fills
@@ -110,6 +113,24 @@ class InvalidNamespaceLabelError(NamespaceError):
     def __init__(self, label: object, problem: str) -> None:
         self.label = label
         super().__init__(f"namespace label {label!r} {problem}")
+
+
+class InvalidMomentError(ReasoningBankError, ValueError):
+    """Something that is no moment in the life of a bank."""
+
+
+class PastBankError(ReasoningBankError):
+    """A bank as it was at some moment cannot be written to."""
+
+
+class UnknownBranchError(ReasoningBankError):
+    """A graph cannot say what a thread wrote on its present branch."""
+
+    def __init__(self, thread_id: str, problem: str) -> None:
+        self.thread_id = thread_id
+        super().__init__(
+            f"what thread {thread_id!r} wrote is not known: {problem}; forget(thread_id=...) removes all of it"
+        )
 
 
 class MissingStoreError(ReasoningBankError):

@@ -159,6 +159,8 @@ class MemoryItem(Record):
     verifier_score: Score | None = None
     valid_until: UtcDatetime | None = None
     status: ItemStatus = "active"
+    retired_at: UtcDatetime | None = None
+    """When it ceased to be active."""
     supersedes: tuple[str, ...] = ()
     provenance: Provenance = Provenance()
     utility: Utility = Utility()

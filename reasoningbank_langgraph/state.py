@@ -44,6 +44,10 @@ class ReasoningBankState(TypedDict, total=False):
     """What `extract` distilled, with ids (`MemoryItem` as JSON): checkpointed before anything is written."""
     extraction: dict[str, Any] | None
     """How extraction went: `reason, truncated, dropped, redacted, raw`."""
+    memory_error: str | None
+    """Why the bank could not be read or written in this run, None if it could: then the run went on without."""
+    unwritten: list[dict[str, Any]]
+    """Attempts whose lessons wait for the bank to be reachable: `namespace` and `items` of each."""
     written: Annotated[list[str], add_ids]
     """Ids of all items this branch of the thread has in the bank, filled by `consolidate`."""
 

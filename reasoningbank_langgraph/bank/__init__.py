@@ -1,6 +1,7 @@
 """The memory bank: lessons in any LangGraph store. Nothing outside this folder knows how they are laid out there."""
 
-from reasoningbank_langgraph.bank.bank import MemoryBank, Totals, Written
+from reasoningbank_langgraph.bank.adding import Written
+from reasoningbank_langgraph.bank.bank import MemoryBank, Totals
 from reasoningbank_langgraph.bank.layout import Match
 
 __all__ = ["Match", "MemoryBank", "Totals", "Written"]

@@ -1,49 +1,31 @@
-"""What can be done with the lessons of one namespace.
-
-Every operation is written once, as a generator that yields store operations and is sent their results; `_run` and
-`_arun` carry them to a store.
-"""
+"""What can be done with the lessons of one namespace."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+import copy
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from langgraph.store.base import GetOp
 
-from reasoningbank_langgraph.bank.layout import (
-    Match,
-    changes,
-    delete,
-    find,
-    matched_text,
-    on_branch,
-    put,
-    rank,
-    retrieved,
-    to_item,
-    usable,
-)
-from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
+from reasoningbank_langgraph.bank import adding, forgetting, searching
+from reasoningbank_langgraph.bank.adding import Written
+from reasoningbank_langgraph.bank.branches import latest, orphans
+from reasoningbank_langgraph.bank.layout import Match, to_item
+from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
+from reasoningbank_langgraph.bank.past import Past
+from reasoningbank_langgraph.bank.searching import Question
+from reasoningbank_langgraph.errors import PastBankError
 from reasoningbank_langgraph.namespaces import check_template
-from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem, RetrievedMemory, task_key
+from reasoningbank_langgraph.records import ITEMS_PER_GROUP, ItemStatus, MemoryItem, RetrievedMemory
 
 if TYPE_CHECKING:
-    from langgraph.store.base import BaseStore, Op, SearchItem
+    from langgraph.graph.state import CompiledStateGraph
+    from langgraph.store.base import BaseStore
+    from langgraph.types import StateSnapshot
 
-Result = TypeVar("Result")
-Ops = Generator["Sequence[Op]", "list[Any]", Result]
-
-_PAGE = 500
-
-
-class Written(NamedTuple):
-    """What `MemoryBank.add` did."""
-
-    ids: list[str]
-    """Ids under which the lessons of this attempt are in the bank."""
-    added: int
-    """Rows written by this call: 0 when the attempt was in the bank already."""
+    Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
 class Totals(NamedTuple):
@@ -73,6 +55,21 @@ class MemoryBank:
         if match not in ("both", "task", "lesson"):
             raise ValueError(f"match must be 'both', 'task' or 'lesson', got {match!r}")
         self.store, self.namespace, self.match = store, check_template(namespace), match
+        self._past: Past | None = None
+
+    def as_of(self, when: datetime | StateSnapshot) -> Self:
+        """Return this bank as it was, for reading: what was written by then, not yet retired and not forgotten since.
+
+        Args:
+            when: a time with its zone, or a checkpoint as `graph.get_state()` and `get_state_history()` return it. Of
+                the checkpoint's own thread, only what its branch had written counts.
+
+        Raises:
+            InvalidMomentError: a time without a zone, or no checkpoint.
+        """
+        then = copy.copy(self)
+        then._past = Past.of(when)  # noqa: SLF001 - a copy of this object
+        return then
 
     def add(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> Written:
         """Write the lessons of one attempt: all together or none, and once, however often it is called.
@@ -84,12 +81,13 @@ class MemoryBank:
         Raises:
             TooManyItemsError: more than `cap` items.
             InvalidRecordError: the items belong to several experiences.
+            PastBankError: this is a bank as it was.
         """
-        return self._run(self._add(list(items), cap))
+        return self._write(adding.add(self.namespace, self.match, list(items), cap))
 
     async def aadd(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> Written:
         """Async form of `add`."""
-        return await self._arun(self._add(list(items), cap))
+        return await self._awrite(adding.add(self.namespace, self.match, list(items), cap))
 
     def search(
         self,
@@ -116,7 +114,7 @@ class MemoryBank:
             thread_id: the thread that asks; None for no branch filter.
             written: ids this branch of the thread has written.
         """
-        return self._run(self._search(task, task_id, k, max_items, min_score, thread_id, frozenset(written or ())))
+        return run(self._search(Question(task, task_id, k, max_items, min_score, thread_id, _ids(written))), self.store)
 
     async def asearch(
         self,
@@ -130,24 +128,24 @@ class MemoryBank:
         written: Iterable[str] | None = None,
     ) -> list[RetrievedMemory]:
         """Async form of `search`."""
-        found = self._search(task, task_id, k, max_items, min_score, thread_id, frozenset(written or ()))
-        return await self._arun(found)
+        asked = Question(task, task_id, k, max_items, min_score, thread_id, _ids(written))
+        return await arun(self._search(asked), self.store)
 
     def get(self, item_id: str) -> MemoryItem | None:
         """Return one item, whatever its status, or None."""
-        return self._run(self._get(item_id))
+        return run(self._get(item_id), self.store)
 
     async def aget(self, item_id: str) -> MemoryItem | None:
         """Async form of `get`."""
-        return await self._arun(self._get(item_id))
+        return await arun(self._get(item_id), self.store)
 
     def items(self) -> list[MemoryItem]:
         """Return every item of the namespace, oldest first."""
-        return self._run(self._items({}))
+        return run(self._items(), self.store)
 
     async def aitems(self) -> list[MemoryItem]:
         """Async form of `items`."""
-        return await self._arun(self._items({}))
+        return await arun(self._items(), self.store)
 
     def totals(self) -> Totals:
         """Return how many items and experiences the bank holds, and of which outcome."""
@@ -156,109 +154,116 @@ class MemoryBank:
         experiences = len({item.experience_id for item in items})
         return Totals(len(items), experiences, *(outcomes.count(name) for name in ("success", "failure", "contrast")))
 
-    def _run(self, operation: Ops[Result]) -> Result:
-        try:
-            ops = next(operation)
-            while True:
-                ops = operation.send(self.store.batch(ops))
-        except StopIteration as stop:
-            result: Result = stop.value
-            return result
+    def set_status(self, item_ids: Iterable[str], status: ItemStatus) -> list[str]:
+        """Take items out of sight (`superseded`, `quarantined`) or back (`active`); nothing is lost.
 
-    async def _arun(self, operation: Ops[Result]) -> Result:
-        try:
-            ops = next(operation)
-            while True:
-                ops = operation.send(await self.store.abatch(ops))
-        except StopIteration as stop:
-            result: Result = stop.value
-            return result
+        Returns:
+            The ids of those whose status changed.
+        """
+        return self._write(forgetting.set_status(self.namespace, _ids(item_ids), status))
 
-    def _add(self, items: list[MemoryItem], cap: int) -> Ops[Written]:
-        if len(items) > cap:
-            raise TooManyItemsError(len(items), cap)
-        if not items:
-            return Written([], 0)
-        if len({item.experience_id for item in items}) != 1:
-            raise InvalidRecordError("add() takes the items of one experience: call it once for each")
-        experience, digest = items[0].experience_id, items[0].provenance.attempt_digest
-        known = {"attempt_digest": digest} if digest else {"experience_id": experience}
-        kin = yield from self._items(known)
-        there = [item for item in kin if item.experience_id == experience]
-        if kin and not there:
-            return Written([item.id for item in kin], 0)
-        changed = changes(items, {item.id: item for item in there})
-        stale = {item.id for item in there} - {item.id for item in items}
-        if changed or stale:
-            first = items[0].id
-            yield [
-                *(put(item, self.namespace, self.match, bears_task=item.id == first) for item in changed),
-                *(delete(name, self.namespace) for name in stale),
-            ]
-        return Written([item.id for item in items], len(changed))
+    async def aset_status(self, item_ids: Iterable[str], status: ItemStatus) -> list[str]:
+        """Async form of `set_status`."""
+        return await self._awrite(forgetting.set_status(self.namespace, _ids(item_ids), status))
 
-    def _search(
+    def forget(
         self,
-        task: str,
-        task_id: str | None,
-        k: int,
-        max_items: int,
-        min_score: float | None,
-        thread_id: str | None,
-        written: frozenset[str],
-    ) -> Ops[list[RetrievedMemory]]:
-        if k < 1 or max_items < 1:
-            raise ValueError(f"k and max_items must be at least 1, got k={k}, max_items={max_items}")
-        where = usable(task, task_id or task_key(task))
-        hits = yield from self._hits(matched_text(task), where, k, thread_id, written)
-        scored = [hit for hit in hits if hit.score is not None] or hits
-        best: dict[str, SearchItem] = {}
-        for hit in sorted(scored, key=rank):
-            if min_score is None or hit.score is None or hit.score >= min_score:
-                best.setdefault(hit.value["experience_id"], hit)
-        chosen = list(best)[:k]
-        groups = (yield [self._find({"experience_id": name, **where}, None, 50) for name in chosen]) if chosen else []
-        own = {hit.key: hit.score for hit in hits}
-        memories: list[RetrievedMemory] = []
-        for name, group in zip(chosen, groups, strict=True):
-            visible = [row for row in group if on_branch(row, thread_id, written)]
-            ranked = sorted(visible, key=lambda row: (-(own.get(row.key) or 0.0), row.key))
-            memories += [retrieved(row, best[name], own.get(row.key)) for row in ranked]
-        return memories[:max_items]
+        id: str | None = None,
+        *,
+        thread_id: str | None = None,
+        run_id: str | None = None,
+        experience_id: str | None = None,
+        cascade: bool = True,
+    ) -> list[str]:
+        """Remove items for good, by exactly one of their id, thread, run or experience.
 
-    def _hits(
-        self, query: str, where: dict[str, Any], k: int, thread_id: str | None, written: frozenset[str]
-    ) -> Ops[list[SearchItem]]:
-        """Return enough rows to hold the best of k experiences: none has more than `ITEMS_PER_GROUP` items."""
-        limit = ITEMS_PER_GROUP * k
-        if thread_id is None:
-            (found,) = yield [self._find(where, query, limit)]
-            return list(found)
-        others = self._find({**where, "thread_id": {"$ne": thread_id}}, query, limit)
-        same = {**where, "thread_id": thread_id}
-        page = max(limit, _PAGE)
-        elsewhere, mine = yield [others, self._find(same, query, page)]
-        own = [row for row in mine if on_branch(row, thread_id, written)]
-        offset = page
-        while len(mine) == page and len(own) < limit:
-            (mine,) = yield [self._find(same, query, page, offset)]
-            own += [row for row in mine if on_branch(row, thread_id, written)]
-            offset += page
-        return [*elsewhere, *own]
+        Their vectors go with them. What a store's files keep of deleted rows goes with `ChromaStore.vacuum()`.
+        Checkpoints are not touched: `checkpointer.delete_thread()` removes those.
+
+        Args:
+            id: an item.
+            thread_id: all that a thread learned.
+            run_id: all that one run learned.
+            experience_id: all that one attempt taught.
+            cascade: remove too what was learned in runs that were shown one of them, and so on.
+
+        Returns:
+            The ids of what was removed.
+
+        Raises:
+            ValueError: none or several of the four.
+        """
+        return self._write(
+            forgetting.forget(self.namespace, _chosen(id, thread_id, run_id, experience_id), cascade=cascade)
+        )
+
+    async def aforget(
+        self,
+        id: str | None = None,
+        *,
+        thread_id: str | None = None,
+        run_id: str | None = None,
+        experience_id: str | None = None,
+        cascade: bool = True,
+    ) -> list[str]:
+        """Async form of `forget`."""
+        chosen = _chosen(id, thread_id, run_id, experience_id)
+        return await self._awrite(forgetting.forget(self.namespace, chosen, cascade=cascade))
+
+    def reconcile(self, thread_id: str, graph: Graph, *, forget: bool = False) -> list[MemoryItem]:
+        """Return the items a thread wrote on branches that its latest checkpoint does not descend from.
+
+        Other threads see such items, because the attempts were real and judged, until they are forgotten here.
+
+        Args:
+            thread_id: the thread.
+            graph: the compiled graph that wrote them, with its checkpointer.
+            forget: remove them.
+
+        Raises:
+            UnknownBranchError: the graph has no state of that thread, or one that says nothing of what was written.
+        """
+        return self._write(orphans(self.namespace, thread_id, graph.get_state(latest(thread_id)), forget=forget))
+
+    async def areconcile(self, thread_id: str, graph: Graph, *, forget: bool = False) -> list[MemoryItem]:
+        """Async form of `reconcile`."""
+        state = await graph.aget_state(latest(thread_id))
+        return await self._awrite(orphans(self.namespace, thread_id, state, forget=forget))
+
+    def _search(self, asked: Question) -> Ops[list[RetrievedMemory]]:
+        if self._past and asked.thread_id is None:
+            asked = asked._replace(thread_id=self._past.thread_id, written=self._past.written)
+        return searching.search(self.namespace, asked, self._past)
 
     def _get(self, item_id: str) -> Ops[MemoryItem | None]:
         (row,) = yield [GetOp(self.namespace, item_id)]
-        return None if row is None else to_item(row)
+        if row is None or not self._past:
+            return None if row is None else to_item(row)
+        return self._past.item(row) if self._past.holds(row) else None
 
-    def _items(self, where: dict[str, Any]) -> Ops[list[MemoryItem]]:
-        rows: dict[str, Any] = {}
-        page: list[Any] = []
-        offset = 0
-        while offset == 0 or len(page) == _PAGE:
-            (page,) = yield [self._find(where, None, _PAGE, offset)]
-            rows.update((row.key, row) for row in page if row.namespace == self.namespace)
-            offset += _PAGE
-        return sorted((to_item(row) for row in rows.values()), key=lambda item: (item.created_at, item.id))
+    def _items(self) -> Ops[list[MemoryItem]]:
+        rows = yield from rows_where(self.namespace, {})
+        past = self._past
+        return [past.item(row) for row in rows if past.holds(row)] if past else [to_item(row) for row in rows]
 
-    def _find(self, where: dict[str, Any], query: str | None, limit: int, offset: int = 0) -> Op:
-        return find(self.namespace, where, query, limit, offset)
+    def _write(self, operation: Ops[Result]) -> Result:
+        self._require_present()
+        return run(operation, self.store)
+
+    async def _awrite(self, operation: Ops[Result]) -> Result:
+        self._require_present()
+        return await arun(operation, self.store)
+
+    def _require_present(self) -> None:
+        if self._past:
+            raise PastBankError("as_of() returns a bank as it was, for reading: write to the bank it was made from")
+
+
+def _ids(ids: Iterable[str] | None) -> frozenset[str]:
+    return frozenset(ids or ())
+
+
+def _chosen(
+    item: str | None, thread_id: str | None, run_id: str | None, experience_id: str | None
+) -> dict[str, str | None]:
+    return {"id": item, "thread_id": thread_id, "run_id": run_id, "experience_id": experience_id}

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from reasoningbank_langgraph.bank import Match, MemoryBank, Written
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template, resolve
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.nodes.outage import is_outage, told
 from reasoningbank_langgraph.records import MemoryItem
 from reasoningbank_langgraph.state import Names
+
+Waiting = dict[str, Any]
+"""An attempt to write: `namespace`, and its lessons as `items`."""
 
 
 def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, match: Match = "both") -> MemoryNode:
@@ -17,6 +22,9 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
 
     All lessons of an attempt become visible together. Retry, resume and replay of the same attempt add nothing: the
     ids were fixed before, and an attempt with the same thread, task and trajectory is known by its content.
+
+    When the store is out of reach, the run ends with its answer, `memory_error` says why, and the lessons wait in
+    `unwritten` for the next run of the thread.
 
     Args:
         namespace: labels of the bank; labels in braces come from `config["configurable"]`.
@@ -28,23 +36,61 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
     """
     template = check_template(namespace)
 
-    def bank_and_items(state: State, context: Context) -> tuple[MemoryBank, list[MemoryItem]]:
-        bank = MemoryBank(context.store, resolve(template, context.configurable), match=match)
-        return bank, [MemoryItem(**lesson) for lesson in state.get("lessons") or []]
+    def waiting(state: State, context: Context) -> list[Waiting]:
+        own = {"namespace": list(resolve(template, context.configurable)), "items": state.get("lessons") or []}
+        return [*(state.get("unwritten") or []), own]
 
     def consolidate(state: State, context: Context) -> Update:
-        started = time.perf_counter()
-        bank, items = bank_and_items(state, context)
-        return _told(bank.add(items), context, started)
+        started, left, done = time.perf_counter(), waiting(state, context), _Done()
+        while left:
+            try:
+                done.add(_bank(left[0], match, context).add(_items(left[0])))
+            except Exception as error:
+                if not is_outage(error):
+                    raise
+                return done.cut_off(left, error, context, started)
+            left.pop(0)
+        return done.update(context, started)
 
     async def aconsolidate(state: State, context: Context) -> Update:
-        started = time.perf_counter()
-        bank, items = bank_and_items(state, context)
-        return _told(await bank.aadd(items), context, started)
+        started, left, done = time.perf_counter(), waiting(state, context), _Done()
+        while left:
+            try:
+                done.add(await _bank(left[0], match, context).aadd(_items(left[0])))
+            except Exception as error:
+                if not is_outage(error):
+                    raise
+                return done.cut_off(left, error, context, started)
+            left.pop(0)
+        return done.update(context, started)
 
     return MemoryNode("consolidate", consolidate, aconsolidate, Names())
 
 
-def _told(written: Written, context: Context, started: float) -> Update:
-    context.emit("consolidated", started, count=written.added, ids=written.ids)
-    return {"written": written.ids}
+class _Done:
+    """What was written so far."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.added = 0
+
+    def add(self, written: Written) -> None:
+        self.ids += written.ids
+        self.added += written.added
+
+    def update(self, context: Context, started: float, **more: Any) -> Update:
+        context.emit("consolidated", started, count=self.added, ids=self.ids, **more)
+        return {"written": self.ids, "unwritten": []}
+
+    def cut_off(self, left: list[Waiting], error: Exception, context: Context, started: float) -> Update:
+        problem = told("consolidate", error)
+        waiting = [attempt for attempt in left if attempt["items"]]
+        return {**self.update(context, started, error=problem), "unwritten": waiting, "memory_error": problem}
+
+
+def _bank(attempt: Waiting, match: Match, context: Context) -> MemoryBank:
+    return MemoryBank(context.store, attempt["namespace"], match=match)
+
+
+def _items(attempt: Waiting) -> list[MemoryItem]:
+    return [MemoryItem(**lesson) for lesson in attempt["items"]]

@@ -10,6 +10,7 @@ from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template, resolve
 from reasoningbank_langgraph.nodes.attempts import begin
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.nodes.outage import is_outage, told
 from reasoningbank_langgraph.records import RetrievedMemory
 from reasoningbank_langgraph.state import Names, Selector
 from reasoningbank_langgraph.text import render_memories
@@ -28,7 +29,8 @@ def create_retrieve(
     """Return a node that fills `memories` (records) and `memory_prompt` (text for the model) for the task.
 
     Lessons of the same task are never returned, nor those of another branch of the same thread. The model sees the
-    lessons only if its prompt includes `memory_prompt`, best as a user message before the task.
+    lessons only if its prompt includes `memory_prompt`, best as a user message before the task. When the store is out
+    of reach, there are no lessons and `memory_error` says why: the task is solved without.
 
     Args:
         namespace: labels of the bank; labels in braces come from `config["configurable"]`.
@@ -59,14 +61,28 @@ def create_retrieve(
     def retrieve(state: State, context: Context) -> Update:
         started = time.perf_counter()
         bank, begun, asked = question(state, context)
-        return _shown(begun, bank.search(**asked), context, started)
+        try:
+            return _shown(begun, bank.search(**asked), context, started)
+        except Exception as error:
+            if not is_outage(error):
+                raise
+            return _unreached(begun, error, context, started)
 
     async def aretrieve(state: State, context: Context) -> Update:
         started = time.perf_counter()
         bank, begun, asked = question(state, context)
-        return _shown(begun, await bank.asearch(**asked), context, started)
+        try:
+            return _shown(begun, await bank.asearch(**asked), context, started)
+        except Exception as error:
+            if not is_outage(error):
+                raise
+            return _unreached(begun, error, context, started)
 
     return MemoryNode("retrieve", retrieve, aretrieve, names)
+
+
+def _unreached(begun: dict[str, Any], error: Exception, context: Context, started: float) -> Update:
+    return {**_shown(begun, [], context, started), "memory_error": told("retrieve", error)}
 
 
 def _shown(begun: dict[str, Any], memories: list[RetrievedMemory], context: Context, started: float) -> Update:
@@ -84,4 +100,5 @@ def _shown(begun: dict[str, Any], memories: list[RetrievedMemory], context: Cont
         "verdict": None,
         "lessons": [],
         "extraction": None,
+        "memory_error": None,
     }

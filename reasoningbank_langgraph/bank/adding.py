@@ -1,0 +1,51 @@
+"""Writing the lessons of one attempt: all together or none, and once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from reasoningbank_langgraph.bank.layout import Match, Namespace, delete, put, to_item
+from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
+from reasoningbank_langgraph.records import MemoryItem
+
+
+class Written(NamedTuple):
+    """What `MemoryBank.add` did."""
+
+    ids: list[str]
+    """Ids under which the lessons of this attempt are in the bank."""
+    added: int
+    """Rows written by this call: 0 when the attempt was in the bank already."""
+
+
+def add(namespace: Namespace, match: Match, items: Sequence[MemoryItem], cap: int) -> Ops[Written]:
+    """Write the items of one experience, unless its attempt is in the bank already; remove rows of an earlier try."""
+    if len(items) > cap:
+        raise TooManyItemsError(len(items), cap)
+    if not items:
+        return Written([], 0)
+    if len({item.experience_id for item in items}) != 1:
+        raise InvalidRecordError("add() takes the items of one experience: call it once for each")
+    experience, digest = items[0].experience_id, items[0].provenance.attempt_digest
+    known = {"attempt_digest": digest} if digest else {"experience_id": experience}
+    kin = yield from rows_where(namespace, known)
+    there = {row.key: to_item(row) for row in kin if row.value["experience_id"] == experience}
+    if kin and not there:
+        return Written([row.key for row in kin], 0)
+    fresh = _fresh(items, there)
+    stale = there.keys() - {item.id for item in items}
+    if fresh or stale:
+        first = items[0].id
+        yield [
+            *(put(item, namespace, match, bears_task=item.id == first) for item in fresh),
+            *(delete(name, namespace) for name in stale),
+        ]
+    return Written([item.id for item in items], len(fresh))
+
+
+def _fresh(items: Sequence[MemoryItem], there: Mapping[str, MemoryItem]) -> list[MemoryItem]:
+    """Return the items that the store lacks or holds with another text; the others keep their counts and times."""
+    texts = {item_id: (item.title, item.description, item.content) for item_id, item in there.items()}
+    return [item for item in items if texts.get(item.id) != (item.title, item.description, item.content)]

@@ -1,0 +1,88 @@
+"""Taking lessons out: for good, with what was learned from them, or out of sight only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from reasoningbank_langgraph.bank.layout import TASK_VECTOR, Namespace, delete, retired, rewrite
+from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.records import ItemStatus, now
+
+if TYPE_CHECKING:
+    from langgraph.store.base import SearchItem
+
+Value = dict[str, Any]
+
+
+def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: bool) -> Ops[list[str]]:
+    """Remove the rows one selector chooses; with `cascade` also those that descend from them. Returns their ids."""
+    selectors = {name: value for name, value in chosen.items() if value is not None}
+    if len(selectors) != 1:
+        raise ValueError(f"forget() takes one of {', '.join(chosen)}, got {', '.join(selectors) or 'none'}")
+    rows = yield from rows_where(namespace, {} if cascade else selectors)
+    gone = {row.key for row in rows if all(row.value.get(name) == value for name, value in selectors.items())}
+    if cascade:
+        gone |= _descendants(rows, gone)
+    return (yield from remove(namespace, gone))
+
+
+def remove(namespace: Namespace, gone: Collection[str]) -> Ops[list[str]]:
+    """Remove rows by key; what is left of their experiences stays findable by its task."""
+    if not gone:
+        return []
+    rows = yield from rows_where(namespace, {})
+    after = {row.key: {**row.value, "status": "gone"} if row.key in gone else row.value for row in rows}
+    lost = [row.key for row in rows if row.key in gone]
+    heirs = {key: value for key, value in _passed_on(after, lost).items() if key not in gone}
+    yield [*(delete(key, namespace) for key in lost), *(rewrite(namespace, key, value) for key, value in heirs.items())]
+    return lost
+
+
+def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -> Ops[list[str]]:
+    """Change the status of items that have another one. Returns their ids."""
+    rows = yield from rows_where(namespace, {})
+    affected = [row.key for row in rows if row.key in ids and row.value["status"] != status]
+    if not affected:
+        return []
+    moment = now()
+    values = {
+        "status": status,
+        "retired_at": None if status == "active" else moment.isoformat(),
+        "retired": retired(status, moment),
+        "updated_at": moment.isoformat(),
+    }
+    after = {row.key: {**row.value, **values} if row.key in affected else row.value for row in rows}
+    changed = {key: after[key] for key in affected} | _passed_on(after, affected)
+    yield [rewrite(namespace, key, value) for key, value in changed.items()]
+    return affected
+
+
+def _descendants(rows: Sequence[SearchItem], ancestors: Iterable[str]) -> set[str]:
+    """Return the keys of rows learned in runs that were shown one of these, of theirs, and so on."""
+    parents = {row.key: {*row.value["provenance"]["memory_ids_used"], *row.value["supersedes"]} for row in rows}
+    tainted = set(ancestors)
+    found = tainted
+    while found:
+        found = {key for key, used in parents.items() if key not in tainted and used & tainted}
+        tainted |= found
+    return tainted
+
+
+def _passed_on(after: Mapping[str, Value], affected: Iterable[str]) -> dict[str, Value]:
+    """Return the rows that change so that an active one of each affected experience bears the vector of the task."""
+    changed: dict[str, Value] = {}
+    for experience in {after[key]["experience_id"] for key in affected}:
+        group = {key: value for key, value in after.items() if value["experience_id"] == experience}
+        bearers = [key for key, value in group.items() if TASK_VECTOR in value["index"]]
+        active = [key for key, value in group.items() if value["status"] == "active"]
+        if bearers and active and not set(bearers) & set(active):
+            heir = group[active[0]]
+            changed[active[0]] = {**heir, "index": [TASK_VECTOR, *heir["index"]]}
+            # Given up by the others: InMemoryStore refuses a batch that embeds one text twice.
+            changed |= {key: {**group[key], "index": _without_task(group[key])} for key in bearers}
+    return changed
+
+
+def _without_task(value: Value) -> list[str]:
+    return [field for field in value["index"] if field != TASK_VECTOR]

@@ -1,0 +1,53 @@
+"""Operations of a bank are generators that yield batches for the store and are sent the results.
+
+So each is written once: `run` carries it to a store, `arun` does the same without blocking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from reasoningbank_langgraph.bank.layout import Namespace, find
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore, Op, SearchItem
+
+Result = TypeVar("Result")
+Ops = Generator["Sequence[Op]", "list[Any]", Result]
+
+PAGE = 500
+
+
+def run(operation: Ops[Result], store: BaseStore) -> Result:
+    """Carry out an operation."""
+    try:
+        ops = next(operation)
+        while True:
+            ops = operation.send(store.batch(ops))
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result
+
+
+async def arun(operation: Ops[Result], store: BaseStore) -> Result:
+    """Carry out an operation without blocking the loop."""
+    try:
+        ops = next(operation)
+        while True:
+            ops = operation.send(await store.abatch(ops))
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result
+
+
+def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:
+    """Return all rows of this namespace that meet a filter, oldest first."""
+    rows: dict[str, SearchItem] = {}
+    page: list[SearchItem] = []
+    offset = 0
+    while offset == 0 or len(page) == PAGE:
+        (page,) = yield [find(namespace, where, None, PAGE, offset)]
+        rows.update((row.key, row) for row in page if row.namespace == namespace)
+        offset += PAGE
+    return sorted(rows.values(), key=lambda row: (row.value.get("created_at", ""), row.key))

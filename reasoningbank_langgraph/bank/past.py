@@ -1,0 +1,62 @@
+"""A bank as it was at a moment: what was written by then and not retired yet."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from reasoningbank_langgraph.bank.layout import NEVER, micros, to_item
+from reasoningbank_langgraph.errors import InvalidMomentError
+
+if TYPE_CHECKING:
+    from langgraph.store.base import Item
+    from langgraph.types import StateSnapshot
+
+    from reasoningbank_langgraph.records import MemoryItem
+
+
+class Past(NamedTuple):
+    """A moment and, where it is that of a checkpoint, the branch the checkpoint is on."""
+
+    at: int
+    """Microseconds since 1970."""
+    thread_id: str | None = None
+    written: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, when: datetime | StateSnapshot) -> Self:
+        """Read a moment.
+
+        Raises:
+            InvalidMomentError: a time without a zone, or a snapshot of nothing.
+        """
+        if isinstance(when, datetime):
+            if when.tzinfo is None:
+                raise InvalidMomentError(f"{when.isoformat()} has no time zone: use datetime.now(UTC) and the like")
+            return cls(micros(when))
+        created, config = getattr(when, "created_at", None), getattr(when, "config", None)
+        if not created or not config:
+            raise InvalidMomentError(
+                f"as_of takes a time or a snapshot that graph.get_state() found in a checkpointer, got {when!r:.200}"
+            )
+        thread = config.get("configurable", {}).get("thread_id")
+        return cls(micros(datetime.fromisoformat(created)), thread, frozenset(when.values.get("written") or ()))
+
+    def holds(self, row: Item) -> bool:
+        """Say whether a row was in the bank, and active, on this branch."""
+        since, retired = row.value.get("since", 0), row.value.get("retired", NEVER)
+        return since <= self.at < retired and on_branch(row, self.thread_id, self.written)
+
+    def item(self, row: Item) -> MemoryItem:
+        """Return the record of a row that was there: active then, whatever became of it."""
+        return to_item(row).model_copy(update={"status": "active", "retired_at": None})
+
+    @property
+    def standing(self) -> dict[str, Any]:
+        """Filter for what was active."""
+        return {"since": {"$lte": self.at}, "retired": {"$gt": self.at}}
+
+
+def on_branch(row: Item, thread_id: str | None, written: frozenset[str]) -> bool:
+    """Say whether a branch of a thread may see a row: another thread wrote it, or this branch did."""
+    return thread_id is None or row.value["thread_id"] != thread_id or row.key in written

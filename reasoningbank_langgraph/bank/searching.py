@@ -1,0 +1,99 @@
+"""Finding the lessons that fit a task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from reasoningbank_langgraph.bank.layout import Namespace, find, matched_text, micros, to_item
+from reasoningbank_langgraph.bank.operations import PAGE, Ops
+from reasoningbank_langgraph.bank.past import Past, on_branch
+from reasoningbank_langgraph.records import ITEMS_PER_GROUP, RetrievedMemory, now, task_key
+
+if TYPE_CHECKING:
+    from langgraph.store.base import SearchItem
+
+_GROUP_ROWS = 50
+
+
+class Question(NamedTuple):
+    """What is asked of a bank; the fields are the arguments of `MemoryBank.search`."""
+
+    task: str
+    task_id: str | None
+    k: int
+    max_items: int
+    min_score: float | None
+    thread_id: str | None
+    written: frozenset[str]
+
+
+def search(namespace: Namespace, asked: Question, past: Past | None) -> Ops[list[RetrievedMemory]]:
+    """Return the items of the k experiences that fit best."""
+    if asked.k < 1 or asked.max_items < 1:
+        raise ValueError(f"k and max_items must be at least 1, got k={asked.k}, max_items={asked.max_items}")
+    where = _usable(asked.task, asked.task_id or task_key(asked.task), past)
+    hits = yield from _hits(namespace, asked, where)
+    best = _best(hits, asked.min_score)
+    chosen = list(best)[: asked.k]
+    groups: Sequence[list[SearchItem]] = ()
+    if chosen:
+        wanted = [{"experience_id": name, **where} for name in chosen]
+        groups = yield [find(namespace, narrow, None, _GROUP_ROWS) for narrow in wanted]
+    own = {hit.key: hit.score for hit in hits}
+    memories: list[RetrievedMemory] = []
+    for name, group in zip(chosen, groups, strict=True):
+        visible = [row for row in group if on_branch(row, asked.thread_id, asked.written)]
+        ranked = sorted(visible, key=lambda row: (-(own.get(row.key) or 0.0), row.key))
+        memories += [_retrieved(row, best[name], own.get(row.key), past) for row in ranked]
+    return memories[: asked.max_items]
+
+
+def _usable(task: str, task_id: str, past: Past | None) -> dict[str, Any]:
+    """Filter for what may be shown for a task: applied inside the search, so nothing crowds the right rows out."""
+    return {
+        **(past.standing if past else {"status": "active"}),
+        "expires": {"$gt": past.at if past else micros(now())},
+        "task_id": {"$ne": task_id},
+        "task_key": {"$ne": task_key(task)},
+    }
+
+
+def _best(hits: Sequence[SearchItem], min_score: float | None) -> dict[str, SearchItem]:
+    """Return the best hit of each experience, best first; ties break by key."""
+    scored = [hit for hit in hits if hit.score is not None] or hits
+    best: dict[str, SearchItem] = {}
+    for hit in sorted(scored, key=lambda hit: (-(hit.score or 0.0), hit.key)):
+        if min_score is None or hit.score is None or hit.score >= min_score:
+            best.setdefault(hit.value["experience_id"], hit)
+    return best
+
+
+def _hits(namespace: Namespace, asked: Question, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:
+    """Return enough rows to hold the best of k experiences: none has more than `ITEMS_PER_GROUP` items."""
+    query, limit = matched_text(asked.task), ITEMS_PER_GROUP * asked.k
+    if asked.thread_id is None:
+        (found,) = yield [find(namespace, where, query, limit)]
+        return list(found)
+    others = find(namespace, {**where, "thread_id": {"$ne": asked.thread_id}}, query, limit)
+    same = {**where, "thread_id": asked.thread_id}
+    page = max(limit, PAGE)
+    elsewhere, mine = yield [others, find(namespace, same, query, page)]
+    own = [row for row in mine if row.key in asked.written]
+    offset = page
+    while len(mine) == page and len(own) < limit:
+        (mine,) = yield [find(namespace, same, query, page, offset)]
+        own += [row for row in mine if row.key in asked.written]
+        offset += page
+    return [*elsewhere, *own]
+
+
+def _retrieved(row: SearchItem, best: SearchItem, own: float | None, past: Past | None) -> RetrievedMemory:
+    """Return a row as a retrieved memory, with the score of its experience and why it was chosen."""
+    if best.score is None:
+        why = "the store has no index: newest first"
+    elif own is not None and own >= best.score:
+        why = f"similarity {best.score:.2f} of its task or lesson to this task"
+    else:
+        why = f"learned in the same attempt as an item of similarity {best.score:.2f}"
+    return RetrievedMemory(item=past.item(row) if past else to_item(row), score=best.score, why=why)
