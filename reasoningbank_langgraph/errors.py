@@ -9,6 +9,7 @@ Catch `ReasoningBankError` to catch them all; each message carries the value tha
     │   └── TooManyItemsError                  one attempt brought more items than allowed
     ├── InvalidTaskError (ValueError)          the task is empty, too long or not text
     ├── ProblemFileError (ValueError)          a file of problems cannot be read as one
+    ├── ImportFileError (ValueError)           a file is no export of a bank; nothing was imported
     ├── NamespaceError (ValueError)
     │   ├── MissingNamespaceLabelError         a label in braces is not in config["configurable"]
     │   └── InvalidNamespaceLabelError         a label LangGraph stores would refuse
@@ -89,6 +90,15 @@ class ProblemFileError(ReasoningBankError, ValueError):
         self.path, self.line = path, line
         where = f"{path}" if line is None else f"{path}, line {line}"
         super().__init__(f'{where}: {problem}; a line looks like {{"id": "p1", "problem": "2 + 2", "answer": "4"}}')
+
+
+class ImportFileError(ReasoningBankError, ValueError):
+    """A file cannot be imported into a bank; nothing of it was."""
+
+    def __init__(self, path: object, line: int | None, problem: str) -> None:
+        self.path, self.line = path, line
+        where = f"{path}" if line is None else f"{path}, line {line}"
+        super().__init__(f"{where}: {problem:.500}; nothing was imported")
 
 
 class NamespaceError(ReasoningBankError, ValueError):

@@ -4,6 +4,7 @@ import itertools
 import json
 from contextlib import contextmanager
 
+from langgraph.store.base import BaseStore, PutOp
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
@@ -35,6 +36,25 @@ def solver(state):
 
 def indexed_memory():
     return InMemoryStore(index={"dims": 64, "embed": HashEmbeddings(), "fields": ["$"]})
+
+
+class Switched(BaseStore):
+    """A store in memory whose reads and writes can be made to fail, by an exception or by what a function returns."""
+
+    def __init__(self):
+        self.inner = indexed_memory()
+        self.reads = self.writes = None
+
+    def batch(self, ops):
+        ops = list(ops)
+        error = self.writes if any(isinstance(op, PutOp) for op in ops) else self.reads
+        error = error() if callable(error) else error
+        if error:
+            raise error
+        return self.inner.batch(ops)
+
+    async def abatch(self, ops):
+        return self.batch(ops)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from reasoningbank_langgraph.bank.adding import Written
 from reasoningbank_langgraph.bank.bank import MemoryBank, Totals
+from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.layout import Match
 
-__all__ = ["Match", "MemoryBank", "Totals", "Written"]
+__all__ = ["Imported", "Match", "MemoryBank", "Totals", "Written"]

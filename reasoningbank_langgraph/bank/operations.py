@@ -1,4 +1,4 @@
-"""Operations of a bank are generators that yield batches for the store and are sent the results.
+"""Operations of a bank are generators that yield batches for the store and are sent the results, or its error.
 
 So each is written once: `run` carries it to a store, `arun` does the same without blocking.
 """
@@ -24,7 +24,12 @@ def run(operation: Ops[Result], store: BaseStore) -> Result:
     try:
         ops = next(operation)
         while True:
-            ops = operation.send(store.batch(ops))
+            try:
+                results = store.batch(ops)
+            except Exception as error:  # noqa: BLE001 - the operation raises it, after it undid what it has to
+                ops = operation.throw(error)
+            else:
+                ops = operation.send(results)
     except StopIteration as stop:
         result: Result = stop.value
         return result
@@ -35,7 +40,12 @@ async def arun(operation: Ops[Result], store: BaseStore) -> Result:
     try:
         ops = next(operation)
         while True:
-            ops = operation.send(await store.abatch(ops))
+            try:
+                results = await store.abatch(ops)
+            except Exception as error:  # noqa: BLE001 - as above
+                ops = operation.throw(error)
+            else:
+                ops = operation.send(results)
     except StopIteration as stop:
         result: Result = stop.value
         return result

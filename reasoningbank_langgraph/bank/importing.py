@@ -1,0 +1,101 @@
+"""Taking over the items of a file: all of them or none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from reasoningbank_langgraph.bank.jsonl import Numbered
+from reasoningbank_langgraph.bank.layout import Match, Namespace, delete, put, to_item
+from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.errors import ImportFileError
+from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem
+
+if TYPE_CHECKING:
+    from langgraph.store.base import PutOp
+
+BATCH = 2_400
+"""Items written at once: with their vectors below what a ChromaStore writes in one piece."""
+
+
+class Imported(NamedTuple):
+    """What `MemoryBank.import_jsonl` did."""
+
+    added: int
+    skipped: int
+    """Items that were in the bank already."""
+
+
+def import_items(namespace: Namespace, match: Match, path: Path, numbered: Sequence[Numbered]) -> Ops[Imported]:
+    """Write the items the bank lacks: nothing at all if something is wrong or the store fails on the way."""
+    experiences = _by_experience(path, numbered)
+    rows = yield from rows_where(namespace, {})
+    there = {row.key: to_item(row) for row in rows}
+    known = {row.value["attempt_digest"]: row.value["experience_id"] for row in rows}
+    fresh = [_fresh(path, members, there) for members in experiences.values() if not _is_replay(members, known)]
+    held = {item.experience_id for item in there.values()}
+    written: list[PutOp] = []
+    for batch in _batches([_puts(namespace, match, items, held) for items in fresh]):
+        written += batch
+        try:
+            yield batch
+        except Exception:
+            yield [delete(op.key, namespace) for op in written]
+            raise
+    return Imported(len(written), len(numbered) - len(written))
+
+
+def _puts(namespace: Namespace, match: Match, items: Sequence[MemoryItem], held: Collection[str]) -> list[PutOp]:
+    """Return what writes one experience; the vector of its task comes with its first item, if it has none yet."""
+    return [
+        put(item, namespace, match, bears_task=place == 0 and item.experience_id not in held)
+        for place, item in enumerate(items)
+    ]
+
+
+def _batches(experiences: Sequence[list[PutOp]]) -> Iterator[list[PutOp]]:
+    batch: list[PutOp] = []
+    for puts in experiences:
+        if len(batch) + len(puts) > BATCH:
+            yield batch
+            batch = []
+        batch += puts
+    if batch:
+        yield batch
+
+
+def _by_experience(path: Path, numbered: Sequence[Numbered]) -> dict[str, list[Numbered]]:
+    lines: dict[str, int] = {}
+    experiences: dict[str, list[Numbered]] = {}
+    for number, item in numbered:
+        if item.id in lines:
+            raise ImportFileError(path, number, f"the id {item.id!r} stands on line {lines[item.id]} as well")
+        lines[item.id] = number
+        members = experiences.setdefault(item.experience_id, [])
+        members.append((number, item))
+        if len(members) > ITEMS_PER_GROUP:
+            raise ImportFileError(path, number, f"experience {item.experience_id!r} has over {ITEMS_PER_GROUP} items")
+    return experiences
+
+
+def _is_replay(members: Sequence[Numbered], known: Mapping[str, str]) -> bool:
+    """Say whether the same attempt is in the bank as another experience."""
+    item = members[0][1]
+    digest = item.provenance.attempt_digest
+    return bool(digest) and known.get(digest, item.experience_id) != item.experience_id
+
+
+def _fresh(path: Path, members: Sequence[Numbered], there: Mapping[str, MemoryItem]) -> list[MemoryItem]:
+    fresh = []
+    for number, item in members:
+        known = there.get(item.id)
+        if known is None:
+            fresh.append(item)
+        elif _text(known) != _text(item):
+            raise ImportFileError(path, number, f"the bank has the id {item.id!r} with another text")
+    return fresh
+
+
+def _text(item: MemoryItem) -> tuple[str, ...]:
+    return (item.title, item.description, item.content, item.task, item.outcome)

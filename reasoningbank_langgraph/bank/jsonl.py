@@ -1,0 +1,117 @@
+"""The file a bank is exported to: a line that says what it is, then one item a line. Reading trusts nothing of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+from reasoningbank_langgraph.errors import ImportFileError, InvalidRecordError
+from reasoningbank_langgraph.records import MemoryItem
+
+FORMAT, VERSION = "reasoningbank", 1
+LINE_BYTES = 2_000_000
+"""More than the longest item takes."""
+
+Numbered = tuple[int, MemoryItem]
+"""An item and the line it stands on."""
+
+
+def write(path: Path, items: Sequence[MemoryItem]) -> None:
+    """Write items to a file, which appears whole or not at all; one that is there is replaced."""
+    head = {"format": FORMAT, "version": VERSION, "items": len(items)}
+    lines = [json.dumps(entry) + "\n" for entry in (head, *(item.to_json() for item in items))]
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(line.encode("ascii") for line in lines)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(draft).replace(path)
+    except BaseException:
+        Path(draft).unlink()
+        raise
+
+
+def read(path: Path) -> list[Numbered]:
+    """Read and check every line.
+
+    Raises:
+        ImportFileError: with the line that is wrong, and why.
+    """
+    try:
+        with path.open("rb") as file:
+            lines = _lines(path, file)
+            promised = _promised(path, next(lines, (1, b"")))
+            items = [(number, _item(path, number, line)) for number, line in lines]
+    except OSError as error:
+        raise ImportFileError(path, None, f"cannot be read: {error.strerror or error}") from error
+    if len(items) != promised:
+        raise ImportFileError(path, None, f"is incomplete: it begins with {promised} items and holds {len(items)}")
+    return items
+
+
+def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines, which end with the byte 10 and nothing else: texts may hold any other line separator."""
+    number = 0
+    while line := file.readline(LINE_BYTES + 1):
+        number += 1
+        if len(line) > LINE_BYTES:
+            raise ImportFileError(path, number, f"is longer than {LINE_BYTES} bytes")
+        if line.strip():
+            yield number, line
+
+
+def _promised(path: Path, first: tuple[int, bytes]) -> int:
+    number, line = first
+    head = _json(path, number, line) if line else None
+    if not isinstance(head, dict) or head.get("format") != FORMAT or not isinstance(head.get("version"), int):
+        raise ImportFileError(path, number, "a file exported from a bank begins with its format and version")
+    if head["version"] > VERSION:
+        raise ImportFileError(path, number, f"was written by a newer version (format {head['version']}): upgrade first")
+    if not isinstance(head.get("items"), int):
+        raise ImportFileError(path, number, "the number of items is missing")
+    return int(head["items"])
+
+
+def _item(path: Path, number: int, line: bytes) -> MemoryItem:
+    entry = _json(path, number, line)
+    if not isinstance(entry, dict):
+        raise ImportFileError(path, number, f"is no item but {type(entry).__name__}")
+    if "id" not in entry:
+        raise ImportFileError(path, number, "the item has no id")
+    try:
+        return MemoryItem.model_validate(entry)
+    except InvalidRecordError as error:
+        raise ImportFileError(path, number, str(error)) from error
+
+
+def _json(path: Path, number: int, line: bytes) -> Any:
+    try:
+        return json.loads(
+            line.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number, parse_float=_finite
+        )
+    except (ValueError, RecursionError) as error:  # ValueError is also what a bad encoding and a huge integer raise
+        raise ImportFileError(path, number, f"is no JSON: {str(error) or type(error).__name__}") from error
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands there twice")
+    return found
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        _no_number(text)
+    return number
