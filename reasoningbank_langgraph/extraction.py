@@ -19,29 +19,32 @@ from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.parsing import parse_items
 from reasoningbank_langgraph.records import ITEMS_PER_ATTEMPT, Attempt, MemoryItem, Verdict, normalise_task
 from reasoningbank_langgraph.text import redact_secrets
-from reasoningbank_langgraph.trajectory import answer_block, task_block, trajectory_block
+from reasoningbank_langgraph.trajectory import Room, answer_block, is_small, room_in, task_block, trajectory_block
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
     from langchain_core.runnables import RunnableConfig
 
-_ITEM: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "title": {"type": "string", "minLength": 3, "maxLength": 80},
-        "description": {"type": "string", "minLength": 3, "maxLength": 200},
-        "content": {"type": "string", "minLength": 3, "maxLength": 400},
-    },
-    "required": ["title", "description", "content"],
-}
+_FIELDS = {"title": 80, "description": 200, "content": 400}
+_SHORT_FIELDS = {"title": 60, "description": 120, "content": 300}
+"""Characters of a lesson's fields that a model is asked for."""
 _NONCE = re.compile(r"\s*\b[0-9a-f]{16}\b")
 """The number in a fence line, which a small model may copy into a title."""
+_SHORT_REPLY = 300
+"""Tokens: one lesson at its longest."""
 _QUOTED, _KEPT = 2_000, 20_000
 """Characters of a reply that are quoted back to the model, and kept with the run."""
 PROMPTS = prompts.prompt_hash(
-    prompts.EXTRACT_SYSTEM, prompts.EXTRACT_USER, prompts.EXTRACT_SUCCESS, prompts.EXTRACT_FAILURE
+    prompts.EXTRACT_SYSTEM,
+    prompts.EXTRACT_USER,
+    prompts.EXTRACT_SHORT,
+    prompts.EXTRACT_SUCCESS,
+    prompts.EXTRACT_FAILURE,
 )
+
+
+_TEMPLATES = (prompts.EXTRACT_USER, prompts.EXTRACT_SHORT, prompts.CONTRAST_USER, prompts.CONTRAST_SHORT)
 
 
 class Judged(NamedTuple):
@@ -69,23 +72,37 @@ class Distilled(NamedTuple):
     """What lessons that were left out named of the task."""
 
 
+class Asking(NamedTuple):
+    """How a model is asked for lessons."""
+
+    max_tokens: int
+    """Cap on one reply."""
+    room: Room
+    small: bool
+    """It gets a short prompt, and sees the attempt without the details of its task."""
+
+    @classmethod
+    def of(cls, model: BaseChatModel, max_tokens: int) -> Asking:
+        """Return what suits a model, by the size of its context."""
+        small = is_small(model)
+        cap = min(max_tokens, _SHORT_REPLY) if small else max_tokens
+        return cls(cap, room_in(model, cap), small)
+
+
 class LessonExtractor(Runnable[Judged, Distilled]):
     """Asks a model for at most three lessons; success and failure each have their prompt.
 
-    An indeterminate verdict is not even shown to the model: only a verdict that ran and parsed may mint lessons.
+    A model with a context of no more than 8,192 tokens (see `models.context_tokens`) gets a shorter prompt that asks
+    for one lesson. An indeterminate verdict is not shown to any: only one that ran and parsed may mint lessons.
 
     Args:
         model: the chat model that distils.
         max_tokens: cap on the tokens of one reply.
         time_limit: seconds one call may take.
-        max_chars: budget for the trajectory shown, in characters.
     """
 
-    def __init__(
-        self, model: BaseChatModel, *, max_tokens: int = 700, time_limit: float = 120.0, max_chars: int = 12_000
-    ) -> None:
-        self.speaker = Speaker(model, "extract", time_limit=time_limit)
-        self.max_tokens, self.max_chars = max_tokens, max_chars
+    def __init__(self, model: BaseChatModel, *, max_tokens: int = 700, time_limit: float = 120.0) -> None:
+        self.speaker, self.asking = Speaker(model, "extract", time_limit=time_limit), Asking.of(model, max_tokens)
 
     def invoke(self, input: Judged, config: RunnableConfig | None = None, **kwargs: Any) -> Distilled:
         """Distil lessons; never raises for what a model does or fails to do."""
@@ -107,41 +124,44 @@ class LessonExtractor(Runnable[Judged, Distilled]):
 
     def _dialogue(self, judged: Judged) -> Dialogue[Distilled]:
         attempt, verdict = judged
-        question = prompts.EXTRACT_USER.format(
-            task=task_block(attempt),
-            trajectory=trajectory_block(attempt, self.max_chars),
-            answer=answer_block(attempt),
+        room = self.asking.room
+        question = (prompts.EXTRACT_SHORT if self.asking.small else prompts.EXTRACT_USER).format(
+            task=task_block(attempt, room.task),
+            trajectory=trajectory_block(attempt, room.trajectory),
+            answer=answer_block(attempt, room.answer),
             status=verdict.status,
             rationale=redact_secrets(verdict.rationale).text or "no reason was given",
             question=prompts.EXTRACT_SUCCESS if verdict.status == "success" else prompts.EXTRACT_FAILURE,
             max_items=ITEMS_PER_ATTEMPT,
         )
         asked = [SystemMessage(prompts.EXTRACT_SYSTEM), HumanMessage(question)]
-        return ask_lessons([attempt], asked, self.max_tokens, ITEMS_PER_ATTEMPT)
+        return ask_lessons([attempt], asked, self.asking, 1 if self.asking.small else ITEMS_PER_ATTEMPT)
 
 
-def items_schema(cap: int) -> dict[str, Any]:
-    """Return the JSON schema of a reply with at most `cap` lessons."""
-    items = {"type": "array", "minItems": 1, "maxItems": cap, "items": _ITEM}
+def items_schema(cap: int, *, short: bool = False) -> dict[str, Any]:
+    """Return the JSON schema of a reply with at most `cap` lessons, for a small model `short` ones."""
+    lengths = _SHORT_FIELDS if short else _FIELDS
+    fields = {name: {"type": "string", "minLength": 3, "maxLength": most} for name, most in lengths.items()}
+    item = {"type": "object", "properties": fields, "required": list(fields)}
+    items = {"type": "array", "minItems": 1, "maxItems": cap, "items": item}
     return {"type": "object", "properties": {"items": items}, "required": ["items"]}
 
 
-def ask_lessons(
-    attempts: Sequence[Attempt], asked: list[BaseMessage], max_tokens: int, cap: int
-) -> Dialogue[Distilled]:
+def ask_lessons(attempts: Sequence[Attempt], asked: list[BaseMessage], asking: Asking, cap: int) -> Dialogue[Distilled]:
     """Ask for at most `cap` lessons from attempts at one task; once more if nothing usable comes.
 
     Args:
         attempts: what the lessons are from; their details and the lessons they were shown are not taken.
         asked: the messages to the model.
-        max_tokens: cap on the tokens of one reply.
+        asking: how the model is asked.
         cap: lessons to take.
     """
-    schema = items_schema(cap)
-    reply = yield Request(asked, schema, max_tokens)
+    schema, masked = items_schema(cap, short=asking.small), _masked(asked, attempts)
+    first = masked if asking.small else asked
+    reply = yield Request(first, schema, asking.max_tokens)
     distilled = accept(attempts, reply, cap)
-    if again := _again(distilled, asked, reply, attempts):
-        reply = yield Request(again, schema, max_tokens)
+    if again := _again(distilled, first, reply, masked):
+        reply = yield Request(again, schema, asking.max_tokens)
         distilled = accept(attempts, reply, cap)
     return distilled
 
@@ -159,7 +179,7 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Distilled
     kept: list[dict[str, str]] = []
     literals = _details(attempts)
     known = set[str]().union(*map(_shown, attempts))
-    told = {*_sentences(prompts.EXTRACT_USER), *_sentences(prompts.CONTRAST_USER)}
+    told = set[str]().union(*map(_sentences, _TEMPLATES))
     for item in parsed.items:
         clean = {
             name: redact_secrets(_NONCE.sub("", item[name]).strip()) for name in ("title", "description", "content")
@@ -180,18 +200,22 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Distilled
     return Distilled(kept, reason, parsed.truncated, dict(dropped), dict(redacted), raw, tuple(sorted(details)))
 
 
-def _again(
-    distilled: Distilled, asked: list[BaseMessage], reply: AIMessage, attempts: Sequence[Attempt]
-) -> list[BaseMessage] | None:
-    """Return what to ask when nothing usable came, or None.
+def _masked(asked: list[BaseMessage], attempts: Sequence[Attempt]) -> list[BaseMessage]:
+    """Return the question without the details of the task.
 
-    A model that can only retell the solution is shown it without its details: what it retells then is general.
+    A model that can only retell the solution is shown it this way: what it retells then is general.
     """
+    return [*asked[:-1], HumanMessage(without_details(content_text(asked[-1].content), _details(attempts)))]
+
+
+def _again(
+    distilled: Distilled, asked: list[BaseMessage], reply: AIMessage, masked: list[BaseMessage]
+) -> list[BaseMessage] | None:
+    """Return what to ask when nothing usable came, or None."""
     if distilled.items:
         return None
     if distilled.details:
-        question = without_details(content_text(asked[-1].content), _details(attempts))
-        return [*asked[:-1], HumanMessage(question)]
+        return masked if asked is not masked else None
     if distilled.reason in ("unparsed", "truncated", "empty"):
         said = content_text(reply.content)[:_QUOTED]
         repair = HumanMessage(prompts.REPAIR_USER.format(reason=distilled.reason))

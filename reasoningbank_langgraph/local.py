@@ -115,7 +115,9 @@ class LocalModelServer:
         """
         import openai
 
-        defaults = {"temperature": 0.0, "max_tokens": self.n_ctx // 2, "timeout": 300.0, "max_retries": 0}
+        profile = {"max_input_tokens": self.n_ctx}
+        calm = {"timeout": 300.0, "max_retries": 0}
+        defaults = {"temperature": 0.0, "max_tokens": self.n_ctx // 2, "profile": profile, **calm}
         plumbing = {
             # A proxy named in the environment cannot reach this machine's loopback.
             "http_client": openai.DefaultHttpxClient(trust_env=False),

@@ -60,6 +60,18 @@ EXTRACT_SUCCESS = "Why did this one work, and which steps should one follow to s
 # Failures give preventive lessons, the part that success-only memories lack (paper section 4.4).
 EXTRACT_FAILURE = "Where did this one go wrong, and which mistake should one avoid in all of them, and how?"
 
+# For models of a small context, which are small models: one question, one lesson, and the details of the task masked
+# beforehand. Shown the numbers, a 0.5B model retells them and has to be asked twice.
+EXTRACT_SHORT = """\
+A problem:
+{task}
+
+A solution ({status}):
+{trajectory}
+
+{question} Answer in JSON: {{"items": [...]}} with one lesson for all problems of this kind: its title (the method in a \
+few words), description (for which problems it is) and content (what to do, step by step, without numbers and names)."""
+
 # One repair round after a reply that could not be read.
 REPAIR_USER = "That reply could not be read ({reason}). Send the JSON object again, complete and with nothing else."
 
@@ -89,6 +101,17 @@ Its final answer:
 CONTRAST_MIXED = "What do the successes do that the failures do not, and which mistake made the failures fail?"
 CONTRAST_SUCCESSES = "All of them worked: which steps do they share, and which of their ways is the safest?"
 CONTRAST_FAILURES = "None of them worked: which mistakes do they share, and what should one try in their place?"
+
+# The same for models of a small context: two attempts at most.
+CONTRAST_SHORT = """\
+A problem:
+{task}
+
+{attempts}
+
+{question} Answer in JSON: {{"items": [...]}} with one or two lessons for all problems of this kind: title (the method \
+in a few words), description (for which problems it is) and content (what to do, step by step, without numbers and \
+names)."""
 
 # Sequential scaling: first a check of the whole attempt, then again (paper appendix A.3). The words are ours.
 CHECK_FIRST = """\

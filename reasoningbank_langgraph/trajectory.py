@@ -3,13 +3,47 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, NamedTuple
 
 from reasoningbank_langgraph.messages import Message
+from reasoningbank_langgraph.models import context_tokens
 from reasoningbank_langgraph.records import Attempt
 from reasoningbank_langgraph.text import fence
 
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
-def task_block(attempt: Attempt, max_chars: int = 6_000) -> str:
+SMALL_CONTEXT = 8_192
+"""Tokens. A model of no more gets prompts that are shorter and ask for less."""
+_CHARS_A_TOKEN = 2.5
+"""On the safe side: English has four, digits and LaTeX have fewer."""
+_INSTRUCTIONS = 600
+"""Tokens of our own words and of the chat template."""
+
+
+class Room(NamedTuple):
+    """Characters of an attempt that a prompt may show."""
+
+    trajectory: int = 12_000
+    task: int = 6_000
+    answer: int = 2_000
+
+
+def is_small(model: BaseChatModel) -> bool:
+    """Say whether a model is known to have a small context."""
+    return (context_tokens(model) or SMALL_CONTEXT + 1) <= SMALL_CONTEXT
+
+
+def room_in(model: BaseChatModel, max_tokens: int) -> Room:
+    """Return what fits into the model's context beside the instructions and a reply of `max_tokens` tokens."""
+    context = context_tokens(model)
+    if context is None:
+        return Room()
+    left = max(1_000, round((context - max_tokens - _INSTRUCTIONS) * _CHARS_A_TOKEN))
+    return Room(*(min(most, left * most // sum(Room())) for most in Room()))
+
+
+def task_block(attempt: Attempt, max_chars: int = Room().task) -> str:
     """Return the fenced task text."""
     return fence(attempt.task, "task", max_chars=max_chars)
 
@@ -20,7 +54,7 @@ def trajectory_block(attempt: Attempt, max_chars: int) -> str:
     return fence("\n\n".join(steps) or attempt.answer or "(no steps recorded)", "attempt", max_chars=max_chars)
 
 
-def answer_block(attempt: Attempt, max_chars: int = 2_000) -> str:
+def answer_block(attempt: Attempt, max_chars: int = Room().answer) -> str:
     """Return the fenced final answer."""
     return fence(attempt.answer or "(no answer)", "answer", max_chars=max_chars)
 

@@ -12,7 +12,7 @@ from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.judges.base import Judge, outage
 from reasoningbank_langgraph.parsing import parse_verdict
 from reasoningbank_langgraph.records import Attempt, Verdict
-from reasoningbank_langgraph.trajectory import answer_block, task_block, trajectory_block
+from reasoningbank_langgraph.trajectory import answer_block, room_in, task_block, trajectory_block
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -32,21 +32,19 @@ VERDICT_SCHEMA: dict[str, Any] = {
 class LLMJudge(Judge):
     """Asks a model whether the attempt succeeded, by a strict rubric: complete, grounded, on target.
 
-    The reference answer is never shown. The attempt is fenced, so text in it that claims success stays text. A reply
-    that cannot be read is asked for once more; then the verdict is `indeterminate`, as it is after an outage.
+    The reference answer is never shown. The attempt is fenced, so text in it that claims success stays text; of an
+    attempt longer than the model's context head and tail are shown. A reply that cannot be read is asked for once
+    more; then the verdict is `indeterminate`, as it is after an outage.
 
     Args:
         model: the chat model that judges.
         max_tokens: cap on the tokens of one reply.
         time_limit: seconds one call may take.
-        max_chars: budget for the trajectory shown, in characters; its head and tail are kept.
     """
 
-    def __init__(
-        self, model: BaseChatModel, *, max_tokens: int = 400, time_limit: float = 120.0, max_chars: int = 12_000
-    ) -> None:
+    def __init__(self, model: BaseChatModel, *, max_tokens: int = 400, time_limit: float = 120.0) -> None:
         self.speaker = Speaker(model, "judge", time_limit=time_limit)
-        self.max_tokens, self.max_chars = max_tokens, max_chars
+        self.max_tokens, self.room = max_tokens, room_in(model, max_tokens)
 
     def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
@@ -64,9 +62,9 @@ class LLMJudge(Judge):
 
     def _dialogue(self, attempt: Attempt) -> Dialogue[Verdict]:
         question = prompts.JUDGE_USER.format(
-            task=task_block(attempt),
-            trajectory=trajectory_block(attempt, self.max_chars),
-            answer=answer_block(attempt),
+            task=task_block(attempt, self.room.task),
+            trajectory=trajectory_block(attempt, self.room.trajectory),
+            answer=answer_block(attempt, self.room.answer),
         )
         asked = [SystemMessage(prompts.JUDGE_SYSTEM.format()), HumanMessage(question)]
         reply = yield Request(asked, VERDICT_SCHEMA, self.max_tokens)

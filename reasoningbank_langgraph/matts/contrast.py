@@ -12,7 +12,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.dialogue import Dialogue
 from reasoningbank_langgraph.errors import ModelError
-from reasoningbank_langgraph.extraction import Distilled, Judged, LessonExtractor, ask_lessons
+from reasoningbank_langgraph.extraction import Asking, Distilled, Judged, LessonExtractor, ask_lessons
 from reasoningbank_langgraph.matts.rollouts import judged_at, read_rollouts
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes.extract import mint
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.state import Names
 
-SHOWN = 6
-"""Attempts the model is shown at most: successes and failures in turn."""
+SHOWN, SHOWN_SMALL = 6, 2
+"""Attempts a model is shown at most: successes and failures in turn."""
 PROMPTS = prompts.prompt_hash(
     prompts.CONTRAST_SYSTEM,
     prompts.CONTRAST_USER,
+    prompts.CONTRAST_SHORT,
     prompts.CONTRAST_ATTEMPT,
     prompts.CONTRAST_MIXED,
     prompts.CONTRAST_SUCCESSES,
@@ -38,7 +39,7 @@ PROMPTS = prompts.prompt_hash(
 
 
 def create_contrast(
-    model: BaseChatModel, names: Names, *, max_tokens: int = 900, time_limit: float = 120.0, max_chars: int = 12_000
+    model: BaseChatModel, names: Names, *, max_tokens: int = 900, time_limit: float = 120.0
 ) -> MemoryNode:
     """Return a node that fills `lessons` with at most five items from all judged rollouts of the task.
 
@@ -49,10 +50,9 @@ def create_contrast(
         names: the channels of the graph.
         max_tokens: cap on the tokens of one reply.
         time_limit: seconds one call may take.
-        max_chars: budget for all trajectories shown together, in characters.
     """
-    single = LessonExtractor(model, max_tokens=max_tokens, time_limit=time_limit, max_chars=max_chars)
-    speaker = single.speaker
+    single = LessonExtractor(model, max_tokens=max_tokens, time_limit=time_limit)
+    speaker, asking = single.speaker, Asking.of(model, max_tokens)
 
     def extract(state: State, context: Context) -> Update:
         started, group = time.perf_counter(), judged_rollouts(state)
@@ -60,7 +60,7 @@ def create_contrast(
             distilled = single.invoke(group[0], context.config) if group else Distilled([], "indeterminate")
         else:
             try:
-                distilled = speaker.run(contrast(group, max_tokens, max_chars), context.config)
+                distilled = speaker.run(contrast(group, asking), context.config)
             except ModelError as error:
                 distilled = Distilled([], "error", raw=str(error))
         return _told(group, distilled, speaker.model_name, context, started)
@@ -71,7 +71,7 @@ def create_contrast(
             distilled = await single.ainvoke(group[0], context.config) if group else Distilled([], "indeterminate")
         else:
             try:
-                distilled = await speaker.arun(contrast(group, max_tokens, max_chars), context.config)
+                distilled = await speaker.arun(contrast(group, asking), context.config)
             except ModelError as error:
                 distilled = Distilled([], "error", raw=str(error))
         return _told(group, distilled, speaker.model_name, context, started)
@@ -84,20 +84,20 @@ def judged_rollouts(state: Mapping[str, Any]) -> list[Judged]:
     return [judged_at(state, rollout) for rollout in read_rollouts(state) if rollout.judged]
 
 
-def contrast(group: Sequence[Judged], max_tokens: int, max_chars: int) -> Dialogue[Distilled]:
+def contrast(group: Sequence[Judged], asking: Asking) -> Dialogue[Distilled]:
     """Ask what sets the attempts apart. Each is shown with its label and the judge's reason; equal ones once."""
-    shown = _alternating(_distinct(group))
-    budget = max_chars // len(shown)
+    shown = _alternating(_distinct(group))[: SHOWN_SMALL if asking.small else SHOWN]
+    budget = asking.room.trajectory // len(shown)
     statuses = {judged.verdict.status for judged in group}
     questions = {"success": prompts.CONTRAST_SUCCESSES, "failure": prompts.CONTRAST_FAILURES}
-    question = prompts.CONTRAST_USER.format(
-        task=task_block(group[0].attempt),
+    question = (prompts.CONTRAST_SHORT if asking.small else prompts.CONTRAST_USER).format(
+        task=task_block(group[0].attempt, asking.room.task),
         attempts="\n\n".join(_shown(number, judged, times, budget) for number, (judged, times) in enumerate(shown, 1)),
         question=prompts.CONTRAST_MIXED if len(statuses) > 1 else questions[statuses.pop()],
         max_items=ITEMS_PER_GROUP,
     )
     asked = [SystemMessage(prompts.CONTRAST_SYSTEM), HumanMessage(question)]
-    return ask_lessons([judged.attempt for judged in group], asked, max_tokens, ITEMS_PER_GROUP)
+    return ask_lessons([judged.attempt for judged in group], asked, asking, 2 if asking.small else ITEMS_PER_GROUP)
 
 
 def _distinct(group: Sequence[Judged]) -> list[tuple[Judged, int]]:
@@ -117,7 +117,7 @@ def _alternating(distinct: Sequence[tuple[Judged, int]]) -> list[tuple[Judged, i
         status = entry[0].verdict.status
         places[status] = place = places.get(status, -1) + 1
         ranked.append((place, order, entry))
-    return [entry for _, _, entry in sorted(ranked, key=lambda item: item[:2])][:SHOWN]
+    return [entry for _, _, entry in sorted(ranked, key=lambda item: item[:2])]
 
 
 def _shown(number: int, judged: Judged, times: int, budget: int) -> str:

@@ -18,7 +18,7 @@ from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.nodes.attempts import attempt_of
 from reasoningbank_langgraph.parsing.objects import find_objects
 from reasoningbank_langgraph.state import Names
-from reasoningbank_langgraph.trajectory import answer_block, task_block, trajectory_block
+from reasoningbank_langgraph.trajectory import answer_block, room_in, task_block, trajectory_block
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -88,7 +88,7 @@ def check_failed(_: Any, error: NodeError) -> Command[str]:
 
 
 def create_refine(
-    model: BaseChatModel, names: Names, *, max_tokens: int = 1_000, time_limit: float = 120.0, max_chars: int = 12_000
+    model: BaseChatModel, names: Names, *, max_tokens: int = 1_000, time_limit: float = 120.0
 ) -> RunnableLambda[Any, dict[str, Any]]:
     """Return the node that has the model check its own attempt, with the lessons it had for solving.
 
@@ -97,18 +97,17 @@ def create_refine(
         names: the channels of the graph.
         max_tokens: cap on the tokens of one reply.
         time_limit: seconds one call may take.
-        max_chars: budget for the trajectory shown, in characters.
     """
-    speaker = Speaker(model, "check", time_limit=time_limit)
+    speaker, room = Speaker(model, "check", time_limit=time_limit), room_in(model, max_tokens)
 
     def dialogue(state: Any) -> Dialogue[dict[str, Any]]:
         attempt = attempt_of(state, names)
         *shown, check = attempt.messages
         earlier = attempt.model_copy(update={"messages": tuple(shown), "answer": state["drafts"][-1]})
         question = prompts.REFINE_USER.format(
-            task=task_block(earlier),
-            trajectory=trajectory_block(earlier, max_chars),
-            answer=answer_block(earlier),
+            task=task_block(earlier, room.task),
+            trajectory=trajectory_block(earlier, room.trajectory),
+            answer=answer_block(earlier, room.answer),
             check=check.text,
         )
         lessons = [HumanMessage(state["memory_prompt"])] if state.get("memory_prompt") else []
