@@ -1,72 +1,235 @@
-"""Runs two tasks on a bank and a checkpointer on disk; the first time it reaches `where` it kills itself.
+"""Kills a run at every step that leaves something on disk, and lets a new process go on with it.
 
-Usage: python -m tests.crash_child FOLDER WHERE
+Usage: python -m tests.crash_child KIND FOLDER [URL]     KIND is `sqlite` or `postgres`, URL that of a server
+
+Prints JSON: `calm`, what undisturbed runs leave, by the variant of lessons that the second task gives; and `points`,
+by the name of each step what is there before and after the second life. Every life is a process of its own, forked
+after the imports and before any client is open, which saves the seconds that imports take.
 """
 
+import json
 import os
 import signal
-import sqlite3
 import sys
+import traceback
+from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
+import chromadb
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.config import get_config
+from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph import ChromaStore, MemoryBank, create_reasoning_bank
-from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
+from reasoningbank_langgraph.testing import HashEmbeddings
 
-from .loop_fakes import lessons, verdict
+from .flows import NODES, TASKS, differing_model, solve, told
 
-folder, where = Path(sys.argv[1]), sys.argv[2]
-flag = folder / "killed"
-
-
-def die(point):
-    if point == where and not flag.exists():
-        flag.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
+STEPS = ["input", "start", *NODES]
+RUNS = [("a", TASKS[0]), ("b", TASKS[1]), ("b", TASKS[2])]
+DISTURBED = TASKS[1]
+LANES = 3
+"""Points tried at the same time: most of a life is waiting for the disk."""
 
 
-def solve(state):
-    die("solve")
-    return {"answer": "5", "messages": [("ai", f"thinking about {state['task']}")]}
+class Death:
+    """Names the steps of the disturbed task as they come; at one of them the process ends."""
+
+    def __init__(self, point=None):
+        self.point, self.armed, self.points, self._seen = point, False, [], Counter()
+
+    def may_come(self, name):
+        if not self.armed:
+            return
+        self._seen[name] += 1
+        name = f"{name} ({self._seen[name]})" if self._seen[name] > 1 else name
+        self.points.append(name)
+        if name == self.point:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
-def reply(messages):
-    if "You check whether" in messages[0].text:
-        die("judge")
-        return verdict("failure" if "pears" in messages[1].text else "success")
-    die("extract")
-    task = "pears" if "pears" in messages[1].text else "apples"
-    return lessons(f"count {task} twice", f"sort {task} first", f"name {task}")
+death = Death()
 
 
-def dying_add(self, items, *, cap=5):
-    die("before write")
-    written = real_add(self, items, cap=cap)
-    die("after write")
-    return written
+class DyingStore(ChromaStore):
+    def batch(self, ops):
+        ops = list(ops)
+        writes = any(isinstance(op, PutOp) for op in ops)
+        node = get_config()["metadata"]["langgraph_node"] if death.armed else ""
+        death.may_come(f"{node} before it {'writes' if writes else 'reads'}")
+        results = super().batch(ops)
+        if writes:
+            death.may_come(f"{node} after it wrote")
+        return results
 
 
-real_add, MemoryBank.add = MemoryBank.add, dying_add
+def dying(saver_class):
+    class DyingSaver(saver_class):
+        def put(self, config, checkpoint, metadata, new_versions):
+            if death.armed:
+                death.may_come(f"checkpoint after {STEPS[metadata['step'] - death.first_step]}")
+            return super().put(config, checkpoint, metadata, new_versions)
 
-with ChromaStore.from_path(folder / "bank", embeddings=HashEmbeddings()) as store:
-    connection = sqlite3.connect(folder / "threads.sqlite", check_same_thread=False)
-    graph = create_reasoning_bank(solve, model=ScriptedChatModel(reply)).compile(
-        checkpointer=SqliteSaver(connection), store=store
-    )
-    if flag.exists():
-        print("before:", *[item.id for item in MemoryBank(store, "reasoningbank").items()])
-    for thread, task in [("a", "add the apples"), ("b", "add the pears")]:
-        config = {"configurable": {"thread_id": thread}}
-        state = graph.get_state(config)
-        if not state.values or state.next:
-            graph.invoke(None if state.next else {"task": task}, config, durability="sync")
-    items = MemoryBank(store, "reasoningbank").items()
-    written = [
-        name for thread in "ab" for name in graph.get_state({"configurable": {"thread_id": thread}}).values["written"]
-    ]
-    assert [item.id for item in items] == written
-    print("after:", *written)
-    for item in items:
-        print("item:", item.outcome, item.task, "|", item.title, "|", item.content)
-    connection.close()
+        def put_writes(self, config, writes, task_id, task_path=""):
+            death.may_come(f"result of {task_path.split(', ')[-1]}")
+            return super().put_writes(config, writes, task_id, task_path)
+
+    return DyingSaver
+
+
+@contextmanager
+def open_saver(kind, folder, url):
+    if kind == "sqlite":
+        with dying(SqliteSaver).from_conn_string(str(folder / "threads.sqlite")) as saver:
+            yield saver
+    else:
+        from langgraph.checkpoint.postgres import PostgresSaver
+
+        with dying(PostgresSaver).from_conn_string(url) as saver:
+            saver.setup()
+            yield saver
+
+
+def dying_solver(state):
+    death.may_come("solve")
+    return solve(state)
+
+
+def dying_model(variant):
+    model = differing_model({DISTURBED: variant})
+    reply = model.script
+
+    def dying_reply(messages):
+        death.may_come("judge" if "You check whether" in messages[0].text else "extract")
+        return reply(messages)
+
+    model.script = dying_reply
+    return model
+
+
+def life(kind, folder, url, variant, point=None):
+    """Do what is left of the runs, or die on the way; returns what was there before and after."""
+    death.point = point
+    with (
+        DyingStore.from_path(folder / "bank", embeddings=HashEmbeddings()) as store,
+        open_saver(kind, folder, url) as saver,
+    ):
+        graph = create_reasoning_bank(dying_solver, model=dying_model(variant), k=2, max_items=9).compile(
+            checkpointer=saver, store=store
+        )
+        bank = MemoryBank(store, "reasoningbank")
+        before, lessons = [item.id for item in bank.items()], checkpointed_lessons(saver)
+        for thread, task in RUNS:
+            go_on(graph, {"configurable": {"thread_id": thread}}, task)
+        items = bank.items()
+        written = [
+            name
+            for thread in "ab"
+            for name in graph.get_state({"configurable": {"thread_id": thread}}).values["written"]
+        ]
+    ids = [item.id for item in items]
+    return {
+        "points": death.points,
+        "before": before,
+        "lessons": lessons,
+        "ids": ids,
+        "written": written,
+        "told": told(items),
+    }
+
+
+def go_on(graph, config, task):
+    """Run a task, or the rest of it, or nothing where it is done.
+
+    A run has an end where no task is left. `next` does not tell: it leaves out the tasks whose results are saved but
+    not yet in a checkpoint.
+    """
+    state = graph.get_state(config)
+    if task in [past.values.get("task") for past in graph.get_state_history(config) if not past.tasks]:
+        return
+    death.armed = task == DISTURBED
+    death.first_step = state.metadata["step"] + 1 if state.metadata else -1
+    graph.invoke(None if state.tasks else {"task": task}, config, durability="sync")
+    death.armed = False
+
+
+def checkpointed_lessons(saver):
+    """Ids of the disturbed task's lessons, where its checkpoint has them already."""
+    saved = saver.get_tuple({"configurable": {"thread_id": "b"}})
+    if saved is None:
+        return []
+    values = [saved.checkpoint["channel_values"].get("lessons")]
+    values += [value for _, channel, value in saved.pending_writes if channel == "lessons"]
+    return [lesson["id"] for lesson in next(filter(None, values[::-1]), [])]
+
+
+class Forked(NamedTuple):
+    """A process that does one thing and says it as JSON."""
+
+    pid: int
+    reader: int
+
+    def said(self):
+        """What it said when it was done, or None if it was killed."""
+        with os.fdopen(self.reader) as said:
+            text = said.read()
+        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        if code == -signal.SIGKILL:
+            return None
+        assert code == 0, f"a process ended with {code}"
+        return json.loads(text)
+
+
+def fork(function, *arguments):
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(writer)
+        return Forked(pid, reader)
+    try:
+        with os.fdopen(writer, "w") as out:
+            json.dump(function(*arguments), out)
+        os._exit(0)
+    except BaseException:  # noqa: BLE001 - a fork must not go on with its parent's work
+        traceback.print_exc()
+        os._exit(1)
+
+
+def new_place(kind, folder, url, number):
+    """A folder and, for Postgres, a database of their own."""
+    place = folder / str(number)
+    place.mkdir()
+    if kind == "sqlite":
+        return place, ""
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE crash_{number} STRATEGY file_copy")
+    return place, url.replace("/postgres?", f"/crash_{number}?")
+
+
+def two_lives(kind, folder, url, points):
+    """Kill a first life at each of these numbered points and see what a second one makes of it."""
+    found = {}
+    for number, point in points:
+        place = new_place(kind, folder, url, number)
+        first = fork(life, kind, *place, 0, point).said()
+        found[point] = {"killed": first is None, **fork(life, kind, *place, 1).said()}
+    return found
+
+
+def main(kind, folder, url=""):
+    calm = [fork(life, kind, *new_place(kind, folder, url, variant), variant).said() for variant in (0, 1)]
+    numbered = list(enumerate(calm[0]["points"], 2))
+    lanes = [fork(two_lives, kind, folder, url, numbered[lane::LANES]) for lane in range(LANES)]
+    points = {}
+    for lane in lanes:
+        points |= lane.said()
+    print(json.dumps({"calm": [one["told"] for one in calm], "points": points}))
+
+
+if __name__ == "__main__":
+    assert chromadb.__version__
+    main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])

@@ -1,21 +1,12 @@
 """Whatever fails, crashes, resumes or is replayed: each attempt is in the bank once, whole and under the same ids."""
 
-import signal
-import sqlite3
-import subprocess
-import sys
-from contextlib import closing
-
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.types import RetryPolicy, interrupt
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_reasoning_bank
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError, TooManyItemsError
 from reasoningbank_langgraph.records import Provenance
 
-from .conftest import REPOSITORY
 from .loop_fakes import indexed_memory, learner, solver
 
 CONFIG = {"configurable": {"thread_id": "t"}}
@@ -37,96 +28,6 @@ def item(number, experience="e1", digest="d1", **changes):
         "provenance": Provenance(attempt_digest=digest),
     }
     return MemoryItem(**{**values, **changes})
-
-
-def child(folder, where):
-    command = [sys.executable, "-m", "tests.crash_child", str(folder), where]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=120)
-
-
-def listed(output, name):
-    return [line.split(": ", 1)[-1] for line in output.splitlines() if line.startswith(f"{name}:")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("where", ["solve", "judge", "extract", "before write", "after write"])
-def test_a_run_killed_anywhere_goes_on_and_ends_like_an_undisturbed_one(where, tmp_path):
-    calm, killed = tmp_path / "calm", tmp_path / "killed"
-    calm.mkdir()
-    killed.mkdir()
-    undisturbed = child(calm, "nowhere")
-    first = child(killed, where)
-    assert first.returncode == -signal.SIGKILL, first.stderr
-    second = child(killed, where)
-    assert second.returncode == 0, second.stderr
-    assert listed(second.stdout, "item") == listed(undisturbed.stdout, "item")
-    assert len(listed(second.stdout, "item")) == 6
-    before = listed(second.stdout, "before")[0].split() if where == "after write" else []
-    assert before == listed(second.stdout, "after")[0].split()[: len(before)]
-    assert len(before) == (3 if where == "after write" else 0)
-
-
-def test_a_node_that_is_retried_writes_the_same_rows_once():
-    store = indexed_memory()
-    builder = create_reasoning_bank(solver, model=learner())
-    node = builder.nodes["consolidate"].runnable
-    tries = []
-    inner = node._step
-
-    def flaky(state, context):
-        result = inner(state, context)
-        tries.append(result["written"])
-        if len(tries) < 3:
-            raise ConnectionError("after the write")
-        return result
-
-    node._step = flaky
-    builder.nodes["consolidate"].retry_policy = RetryPolicy(initial_interval=0.001, max_attempts=3)
-    builder.compile(checkpointer=InMemorySaver(), store=store).invoke({"task": "add two apples"}, CONFIG)
-    assert len(tries) == 3
-    assert tries[0] == tries[1] == tries[2] == [item.id for item in bank(store).items()]
-
-
-@pytest.mark.parametrize("failing", ["judge", "extract", "consolidate"])
-def test_an_exception_and_a_second_invoke_end_like_an_undisturbed_run(failing, tmp_path):
-    store = indexed_memory()
-    builder = create_reasoning_bank(solver, model=learner())
-    node = builder.nodes[failing].runnable
-    inner, calls = node._step, []
-
-    def once(state, context):
-        calls.append(1)
-        if len(calls) == 1:
-            inner(state, context)
-            raise RuntimeError("power cut")
-        return inner(state, context)
-
-    node._step = once
-    with closing(sqlite3.connect(tmp_path / "threads.sqlite", check_same_thread=False)) as connection:
-        graph = builder.compile(checkpointer=SqliteSaver(connection), store=store)
-        with pytest.raises(RuntimeError, match="power cut"):
-            graph.invoke({"task": "add two apples"}, CONFIG)
-        before = [item.id for item in bank(store).items()]
-        result = graph.invoke(None, CONFIG)
-    ids = [item.id for item in bank(store).items()]
-    assert ids == result["written"]
-    assert len(ids) == 2
-    assert before == (ids if failing == "consolidate" else [])
-
-
-def test_an_interrupt_and_a_resume_write_once():
-    def asking(state):
-        return {"answer": interrupt("how many?")}
-
-    from langgraph.types import Command
-
-    store = indexed_memory()
-    graph = create_reasoning_bank(asking, model=learner()).compile(checkpointer=InMemorySaver(), store=store)
-    graph.invoke({"task": "add two apples"}, CONFIG)
-    assert bank(store).items() == []
-    result = graph.invoke(Command(resume="5"), CONFIG)
-    assert result["answer"] == "5"
-    assert [item.id for item in bank(store).items()] == result["written"]
 
 
 @pytest.mark.parametrize("step", ["retrieve", "solve", "judge", "extract", "consolidate"])
