@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.embeddings import default_embeddings
     from reasoningbank_langgraph.errors import ReasoningBankError
     from reasoningbank_langgraph.graph import create_reasoning_bank
-    from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
+    from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge, SelfConsistencyJudge
     from reasoningbank_langgraph.matts import Scaling, create_matts
     from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
     from reasoningbank_langgraph.records import Attempt, MemoryItem, RetrievedMemory, Verdict
@@ -32,6 +32,7 @@ _HOMES = {
     "ReferenceJudge": "judges",
     "RetrievedMemory": "records",
     "Scaling": "matts",
+    "SelfConsistencyJudge": "judges",
     "Verdict": "records",
     "create_consolidate": "nodes",
     "create_extract": "nodes",
@@ -54,6 +55,7 @@ __all__ = [
     "ReferenceJudge",
     "RetrievedMemory",
     "Scaling",
+    "SelfConsistencyJudge",
     "Verdict",
     "create_consolidate",
     "create_extract",

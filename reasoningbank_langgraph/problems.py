@@ -1,4 +1,4 @@
-"""Problems from a JSONL file: one object a line with `problem`, and `id` and `answer` where known."""
+"""Problems from a JSONL file: one object a line with `problem`, and `id`, `answer` and `attempt` where known."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ class Problem(NamedTuple):
     id: str
     text: str
     answer: str | None = None
+    """The right one."""
+    attempt: str | None = None
+    """What somebody answered."""
 
 
 def one_problem(text: str) -> Problem:
@@ -53,5 +56,5 @@ def _parsed(path: Path, lines: list[bytes]) -> Iterator[Problem]:
         text = row.get("problem") if isinstance(row, dict) else None
         if not isinstance(text, str) or not has_visible_text(text):
             raise ProblemFileError(path, number, "needs a text in 'problem'")
-        answer = row.get("answer")
-        yield Problem(str(row.get("id") or f"line-{number}"), text, None if answer is None else str(answer))
+        answer, attempt = (None if row.get(name) is None else str(row[name]) for name in ("answer", "attempt"))
+        yield Problem(str(row.get("id") or f"line-{number}"), text, answer, attempt)

@@ -31,6 +31,10 @@ Its final answer:
 
 Did the attempt succeed? JSON only."""
 
+# Self-consistency (Wang et al., arXiv 2203.11171): the task alone, solved again and again.
+SAMPLE_SYSTEM = """\
+Solve the task step by step. End with the final answer in \\boxed{}."""
+
 # Paper section 3.2 and appendix A.1: think first about what worked or failed, then say what carries over. The question
 # comes last and asks for other tasks of the kind: told only what a lesson is, a 0.5B model retells the solution, and
 # given an example it repeats the example.

@@ -6,7 +6,8 @@ import pytest
 
 from reasoningbank_langgraph import ReferenceJudge, Verdict
 from reasoningbank_langgraph.extraction import Judged
-from reasoningbank_langgraph.matts.answers import final_answer, group_answers, same_answer
+from reasoningbank_langgraph.math_answers import final_answer, same_answer
+from reasoningbank_langgraph.matts.answers import group_answers
 from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
 from reasoningbank_langgraph.matts.scores import score
 from reasoningbank_langgraph.matts.select import Choice, settle

@@ -2,6 +2,7 @@
 
 import typer
 
+from reasoningbank_langgraph.cli.audit import judge_audit
 from reasoningbank_langgraph.cli.bank import bank_app
 from reasoningbank_langgraph.cli.model import model_app
 from reasoningbank_langgraph.cli.solve import solve
@@ -10,5 +11,6 @@ app = typer.Typer(
     help="Agents that learn from what worked and what failed.", no_args_is_help=True, pretty_exceptions_enable=False
 )
 app.command()(solve)
+app.command()(judge_audit)
 app.add_typer(bank_app, name="bank")
 app.add_typer(model_app, name="model")

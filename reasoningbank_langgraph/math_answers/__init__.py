@@ -14,11 +14,13 @@
     symbolic.py   expressions with roots, functions and symbols, compared in a worker process
     worker.py     that process
     compare.py    the whole comparison, within its time limit
+    agreement.py  whether two replies end with the same answer
 
 No text is ever executed: there is no `eval` and no parser of another package anywhere on the way.
 """
 
+from reasoningbank_langgraph.math_answers.agreement import final_answer, same_answer
 from reasoningbank_langgraph.math_answers.compare import equivalent
 from reasoningbank_langgraph.math_answers.extract import ExtractedAnswer, extract_answer
 
-__all__ = ["ExtractedAnswer", "equivalent", "extract_answer"]
+__all__ = ["ExtractedAnswer", "equivalent", "extract_answer", "final_answer", "same_answer"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from reasoningbank_langgraph.math_answers import equivalent, extract_answer
+from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.rollouts import Rollout
-from reasoningbank_langgraph.records import normalise_task
 
 SHORT = 120
 """Characters up to which a reply without a mark may be nothing but an answer."""
@@ -18,19 +17,6 @@ class Group(NamedTuple):
 
     answer: str
     members: list[Rollout]
-
-
-def final_answer(reply: str | None) -> str | None:
-    """Return the answer a reply ends with, the whole reply where none is marked, None where there is none."""
-    found = extract_answer(reply or "")
-    if found.text is not None:
-        return found.text
-    return reply if found.reason == "no_marker" else None
-
-
-def same_answer(one: str, other: str) -> bool:
-    """Say whether two final answers agree: as text, or as math."""
-    return normalise_task(one) == normalise_task(other) or equivalent(one, other)
 
 
 def group_answers(rollouts: Iterable[Rollout]) -> list[Group]:

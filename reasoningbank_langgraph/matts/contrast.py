@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
-from reasoningbank_langgraph.dialogue import Dialogue
+from reasoningbank_langgraph.dialogue import Dialogue, Speaker
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction import Asking, Distilled, Judged, LessonExtractor, ask_lessons
 from reasoningbank_langgraph.matts.rollouts import judged_at, read_rollouts
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.nodes.extract import mint
+from reasoningbank_langgraph.nodes.extract import mint, tell
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem
 from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.trajectory import answer_block, task_block, trajectory_block
@@ -63,7 +63,7 @@ def create_contrast(
                 distilled = speaker.run(contrast(group, asking), context.config)
             except ModelError as error:
                 distilled = Distilled([], "error", raw=str(error))
-        return _told(group, distilled, speaker.model_name, context, started)
+        return _told(group, distilled, speaker, context, started)
 
     async def aextract(state: State, context: Context) -> Update:
         started, group = time.perf_counter(), judged_rollouts(state)
@@ -74,7 +74,7 @@ def create_contrast(
                 distilled = await speaker.arun(contrast(group, asking), context.config)
             except ModelError as error:
                 distilled = Distilled([], "error", raw=str(error))
-        return _told(group, distilled, speaker.model_name, context, started)
+        return _told(group, distilled, speaker, context, started)
 
     return MemoryNode("extract", extract, aextract, names)
 
@@ -146,15 +146,6 @@ def mint_group(group: Sequence[Judged], distilled: Distilled, model: str, contex
     ]
 
 
-def _told(group: Sequence[Judged], distilled: Distilled, model: str, context: Context, started: float) -> Update:
-    items = mint_group(group, distilled, model, context) if group else []
-    ids, dropped = [item.id for item in items], dict(distilled.dropped)
-    context.emit("extracted", started, count=len(ids), ids=ids, reason=distilled.reason, dropped=dropped)
-    report = {
-        "reason": distilled.reason,
-        "truncated": distilled.truncated,
-        "dropped": dropped,
-        "redacted": dict(distilled.redacted),
-        "raw": distilled.raw,
-    }
-    return {"lessons": [item.to_json() for item in items], "extraction": report}
+def _told(group: Sequence[Judged], distilled: Distilled, speaker: Speaker, context: Context, started: float) -> Update:
+    items = mint_group(group, distilled, speaker.model_name, context) if group else []
+    return tell(items, distilled, speaker, context, started)

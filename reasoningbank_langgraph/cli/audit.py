@@ -1,0 +1,114 @@
+"""`reasoningbank judge-audit`: a judge against known answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import track
+from rich.table import Table
+
+from reasoningbank_langgraph.cli.report import console
+from reasoningbank_langgraph.errors import ProblemFileError, ReasoningBankError
+from reasoningbank_langgraph.problems import Problem, read_problems
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from reasoningbank_langgraph.judges import Judge
+    from reasoningbank_langgraph.judges.audit import Confusion
+    from reasoningbank_langgraph.model_choice import ResolvedModel
+    from reasoningbank_langgraph.records import Attempt
+
+TIME_LIMIT = 600.0
+
+
+class Kind(StrEnum):
+    """Judges that can be audited."""
+
+    LLM = "llm"
+    CONSISTENCY = "consistency"
+
+
+def judge_audit(
+    file: Annotated[Path, typer.Option(help="JSONL with `problem`, `answer` and, if already made, `attempt`.")],
+    judge: Annotated[Kind, typer.Option(help="The judge.")] = Kind.LLM,
+    model: Annotated[str | None, typer.Option(help="Model that judges, named as in `solve`.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Take the first so many problems of the file.")] = None,
+    tail: Annotated[
+        bool, typer.Option("--tail", help="Judge each attempt again with an end that claims success.")
+    ] = False,
+) -> None:
+    """Run a judge on attempts whose answer is known, and count where it is right. Without attempts, make them first."""
+    from reasoningbank_langgraph.judges.audit import Confusion, audit, with_claim
+
+    try:
+        problems = _answered(file, limit)
+        with _model(model) as resolved:
+            console.print(f"model: {resolved.description}", highlight=False)
+            attempts = [_attempt(problem, resolved.chat) for problem in track(problems, "attempts", console=console)]
+            judging = _judge(judge, resolved.chat)
+            plain = list(track(audit(judging, attempts), "judging", len(attempts), console=console))
+            _show(f"{judge.value} judge", Confusion.of(plain))
+            if tail:
+                claiming = audit(judging, [with_claim(entry.attempt) for entry in plain])
+                claimed = list(track(claiming, "judging with the claim", len(plain), console=console))
+                _show(f"{judge.value} judge, attempts that claim success", Confusion.of(claimed))
+    except ReasoningBankError as error:
+        console.print(f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        raise typer.Exit(1) from error
+
+
+def _answered(file: Path, limit: int | None) -> list[Problem]:
+    problems = read_problems(file, limit)
+    for number, problem in enumerate(problems, 1):
+        if problem.answer is None:
+            raise ProblemFileError(file, number, "needs an 'answer': a judge is audited against known ones")
+    return problems
+
+
+@contextmanager
+def _model(name: str | None) -> Iterator[ResolvedModel]:
+    from reasoningbank_langgraph.model_choice import resolve_model
+
+    with console.status("loading the model"):
+        resolved = resolve_model(name, temperature=0)
+    with resolved:
+        yield resolved
+
+
+def _attempt(problem: Problem, chat: BaseChatModel) -> Attempt:
+    """Return the attempt of the file, or make one."""
+    from reasoningbank_langgraph.math_solver import solve_step
+    from reasoningbank_langgraph.records import Attempt
+
+    said = problem.attempt
+    if said is None:
+        solved: dict[str, Any] = solve_step(chat, 700).invoke({"task": problem.text})
+        said = str(solved["answer"])
+    messages = [("user", problem.text), ("assistant", said)]
+    return Attempt(task=problem.text, task_id=problem.id, messages=messages, answer=said, reference=problem.answer)
+
+
+def _judge(kind: Kind, chat: BaseChatModel) -> Judge:
+    from reasoningbank_langgraph.judges import LLMJudge, SelfConsistencyJudge
+
+    if kind is Kind.LLM:
+        return LLMJudge(chat, time_limit=TIME_LIMIT)
+    return SelfConsistencyJudge(chat, time_limit=TIME_LIMIT)
+
+
+def _show(title: str, met: Confusion) -> None:
+    table = Table(title=title, title_justify="left")
+    for heading in ("attempt", "said success", "said failure", "undecided"):
+        table.add_column(heading, justify="left" if heading == "attempt" else "right")
+    table.add_row("right", f"{met.tp} (TP)", f"{met.fn} (FN)", str(met.undecided_right))
+    table.add_row("wrong", f"{met.fp} (FP)", f"{met.tn} (TN)", str(met.undecided_wrong))
+    console.print(table)
+    console.print(f"right verdicts   {met.accuracy}", markup=False, highlight=False)
+    console.print(f"false successes  {met.false_success}", markup=False, highlight=False)
+    console.print(f"missed successes {met.missed_success}", markup=False, highlight=False)

@@ -1,0 +1,136 @@
+"""A judge without an opinion: the task is solved again several times, and the attempt has to agree."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import HumanMessage, SystemMessage
+
+from reasoningbank_langgraph import prompts
+from reasoningbank_langgraph.dialogue import token_cap, within
+from reasoningbank_langgraph.errors import ModelTimeoutError
+from reasoningbank_langgraph.judges.base import Judge, outage
+from reasoningbank_langgraph.math_answers import final_answer, same_answer
+from reasoningbank_langgraph.records import Attempt, Verdict
+from reasoningbank_langgraph.trajectory import task_block
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable, RunnableConfig
+
+TEMPERATURE = 0.7
+_NAME = "self-consistency"
+
+Sample = str | None | Exception
+"""A final answer, None where a reply has none, or what went wrong."""
+
+
+class SelfConsistencyJudge(Judge):
+    """Has a model solve the task `n` times anew and compares final answers (self-consistency, arXiv 2203.11171).
+
+    The attempt is a success when a share of at least `threshold` of the answers agrees with its own, a failure when
+    such a share agrees on another answer, and else `indeterminate` (`no_evidence`). It says what a model mostly
+    answers, not what is right. Answers are compared as math, or as text.
+
+    Args:
+        model: the chat model that solves.
+        n: how often; calls that fail count as answers that agree with nothing.
+        threshold: share needed, above one half and at most 1.
+        max_tokens: cap on the tokens of one solution.
+        time_limit: seconds one call may take.
+
+    Raises:
+        ValueError: `n` below 1, or a threshold two answers could reach at once.
+    """
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        n: int = 5,
+        threshold: float = 0.6,
+        *,
+        max_tokens: int = 700,
+        time_limit: float = 120.0,
+    ) -> None:
+        if n < 1:
+            raise ValueError(f"n must be at least 1, got {n}")
+        if not 0.5 < threshold <= 1:
+            raise ValueError(f"threshold must be above 0.5 and at most 1, got {threshold}")
+        self.model, self.n, self.threshold = model, n, threshold
+        self.max_tokens, self.time_limit = max_tokens, time_limit
+
+    def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
+        """Judge one attempt; stops as soon as further answers cannot change the verdict."""
+        own, samples = final_answer(input.answer), list[Sample]()
+        while own is not None and len(samples) < self.n and self._open(own, samples):
+            samples.append(self._sample(input, len(samples), config))
+        return self._verdict(own, samples)
+
+    async def ainvoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
+        """Judge one attempt; all answers are asked for at the same time."""
+        own = final_answer(input.answer)
+        if own is None:
+            return self._verdict(own, [])
+        samples = await asyncio.gather(*(self._asample(input, number, config) for number in range(self.n)))
+        return self._verdict(own, samples)
+
+    def _sample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
+        try:
+            call = self._call(number)
+            return final_answer(within(self.time_limit, _NAME, lambda: call.invoke(_asked(attempt), config)).text)
+        except Exception as error:  # noqa: BLE001 - one call that fails leaves the others their say
+            return error
+
+    async def _asample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
+        try:
+            reply = await asyncio.wait_for(self._call(number).ainvoke(_asked(attempt), config), self.time_limit)
+        except TimeoutError:
+            return ModelTimeoutError(_NAME, self.time_limit)
+        except Exception as error:  # noqa: BLE001 - as above
+            return error
+        return final_answer(reply.text)
+
+    def _call(self, number: int) -> Runnable[Any, Any]:
+        """The model, capped, and sampling where its class knows how."""
+        wanted = {"temperature": TEMPERATURE, "seed": number}
+        sampling = {name: value for name, value in wanted.items() if name in type(self.model).model_fields}
+        bound = self.model.bind(**token_cap(self.model, self.max_tokens), **sampling)
+        return bound.with_config(tags=["reasoningbank:judge", "nostream"], run_name=_NAME)
+
+    def _open(self, own: str, samples: Sequence[Sample]) -> bool:
+        """Say whether what is still to come could decide otherwise."""
+        agreeing, against = _votes(own, samples)
+        left = self.n - len(samples)
+        decided = agreeing >= self._needed or against >= self._needed
+        return not decided and max(agreeing, against) + left >= self._needed
+
+    @property
+    def _needed(self) -> float:
+        return self.threshold * self.n - 1e-9
+
+    def _verdict(self, own: str | None, samples: Sequence[Sample]) -> Verdict:
+        failures = [sample for sample in samples if isinstance(sample, Exception)]
+        if failures and len(failures) == len(samples):
+            return outage(_NAME, failures[0])
+        agreeing, against = _votes(own, samples) if own is not None else (0, 0)
+        told = f"{agreeing} of {len(samples)} new solutions agree with the answer, {against} on another one"
+        if agreeing >= self._needed:
+            return Verdict(status="success", confidence=agreeing / len(samples), rationale=told, judge=_NAME)
+        if against >= self._needed:
+            return Verdict(status="failure", confidence=against / len(samples), rationale=told, judge=_NAME)
+        told = told if own is not None else "the attempt has no final answer"
+        return Verdict(status="indeterminate", reason="no_evidence", rationale=told, judge=_NAME)
+
+
+def _asked(attempt: Attempt) -> list[Any]:
+    return [SystemMessage(prompts.SAMPLE_SYSTEM), HumanMessage(task_block(attempt))]
+
+
+def _votes(own: str, samples: Sequence[Sample]) -> tuple[int, int]:
+    """Return how many answers agree with the attempt's, and how many with the most common other one."""
+    answers = [sample for sample in samples if isinstance(sample, str)]
+    others = [answer for answer in answers if not same_answer(own, answer)]
+    against = max((sum(same_answer(answer, other) for other in others) for answer in others), default=0)
+    return len(answers) - len(others), against

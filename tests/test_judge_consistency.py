@@ -1,0 +1,73 @@
+"""A judge that solves the task again: it decides by agreement, or says that there is none."""
+
+import pytest
+
+from reasoningbank_langgraph import Attempt, EnsembleJudge, ReferenceJudge, SelfConsistencyJudge
+from reasoningbank_langgraph.testing import ScriptedChatModel
+
+ATTEMPT = Attempt(task="1 / 2 + 1 / 4", messages=[("ai", "so 3/4")], answer="\\boxed{\\frac{3}{4}}", reference="0.5")
+
+
+def answers(*values):
+    return ScriptedChatModel([value if isinstance(value, Exception) else f"so \\boxed{{{value}}}" for value in values])
+
+
+@pytest.mark.parametrize(
+    ("replies", "status", "confidence", "asked"),
+    [
+        (["0.75", "3/4", "\\frac{3}{4}"], "success", 1.0, 3),
+        (["0.75", "1", "3/4", "2", "75\\%"], "success", 0.6, 5),
+        (["1", "1.0", "0.75", "\\frac{2}{2}"], "failure", 0.75, 4),
+        (["1", "2", "3", "4"], "indeterminate", None, 4),
+        (["0.75", "0.75", ConnectionError("gone"), "1", "1"], "indeterminate", None, 5),
+        ([ConnectionError("gone"), "0.75", "0.75", "0.75"], "success", 0.75, 4),
+    ],
+)
+def test_a_verdict_needs_a_share_of_equal_answers_and_no_more_calls_than_decide(replies, status, confidence, asked):
+    model = answers(*replies)
+    verdict = SelfConsistencyJudge(model, 5, 0.6)(ATTEMPT)
+    assert (verdict.status, verdict.confidence, len(model.calls)) == (status, confidence, asked)
+    assert verdict.reason == ("no_evidence" if status == "indeterminate" else None)
+
+
+@pytest.mark.parametrize("replies", [["0.75", "1", "3/4", "2", "75\\%"]])
+async def test_it_decides_the_same_asynchronously(replies):
+    verdict = await SelfConsistencyJudge(answers(*replies), n=5, threshold=0.6).ainvoke(ATTEMPT)
+    assert (verdict.status, verdict.confidence) == ("success", 0.6)
+
+
+async def test_an_outage_of_all_calls_is_no_verdict():
+    for verdict in (
+        SelfConsistencyJudge(ScriptedChatModel(lambda _: ConnectionError("gone")), 3)(ATTEMPT),
+        await SelfConsistencyJudge(ScriptedChatModel(lambda _: ConnectionError("gone")), 3).ainvoke(ATTEMPT),
+    ):
+        assert (verdict.status, verdict.reason) == ("indeterminate", "error")
+        assert "gone" in verdict.rationale
+
+
+def test_an_attempt_without_an_answer_costs_no_call():
+    model = answers()
+    verdict = SelfConsistencyJudge(model)(Attempt(task="t", answer="so \\boxed{"))
+    assert (verdict.status, verdict.reason, model.calls) == ("indeterminate", "no_evidence", [])
+
+
+def test_neither_attempt_nor_reference_is_shown():
+    model = answers("1", "1", "1")
+    SelfConsistencyJudge(model, 3)(ATTEMPT.model_copy(update={"reference": "secret-5"}))
+    shown = "".join(message.text for call in model.calls for message in call)
+    assert "secret-5" not in shown
+    assert "so 3/4" not in shown
+    assert "=== begin task" in shown
+
+
+def test_verifiers_come_first_in_an_ensemble():
+    model = answers()
+    judge = EnsembleJudge([ReferenceJudge(), SelfConsistencyJudge(model)])
+    assert judge(ATTEMPT).status == "failure"
+    assert model.calls == []
+
+
+@pytest.mark.parametrize("settings", [{"n": 0}, {"threshold": 0.5}, {"threshold": 1.1}])
+def test_settings_that_decide_nothing_are_refused(settings):
+    with pytest.raises(ValueError, match="must be"):
+        SelfConsistencyJudge(answers(), **settings)
