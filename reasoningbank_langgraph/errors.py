@@ -37,6 +37,8 @@ Catch `ReasoningBankError` to catch them all; each message carries the value tha
         ├── StoreClosedError                   the store was used after `close()`
         ├── StoreUnavailableError              the Chroma server cannot be reached
         ├── StoreCorruptedError                rows on disk do not have the shape that was written
+        ├── StoreSchemaError                   a newer version of the package made the bank
+        ├── NotOnServerError                   only the owner of the bank's files can do this
         ├── InvalidValueError (ValueError)     a value that JSON cannot hold was to be stored
         ├── InvalidOperationError (ValueError) a batch holds something that is no store operation
         ├── InvalidFilterError (ValueError)    a search filter uses an operator that does not exist
@@ -283,6 +285,28 @@ class StoreUnavailableError(StoreError):
 
 class StoreCorruptedError(StoreError):
     """Rows on disk do not have the shape that was written."""
+
+
+class StoreSchemaError(StoreError):
+    """A newer version of the package made the bank; nothing was written to it."""
+
+    def __init__(self, collection: str, schema: int, known: int) -> None:
+        self.collection, self.schema, self.known = collection, schema, known
+        super().__init__(
+            f"the bank {collection!r} has schema {schema}, this version of reasoningbank-langgraph knows no later one "
+            f"than {known}: install the version that made the bank, or a newer one"
+        )
+
+
+class NotOnServerError(StoreError):
+    """A bank on a server cannot be vacuumed from a client."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the files of this bank belong to a Chroma server: stop it and run, on its machine, "
+            "`reasoningbank bank vacuum --bank FOLDER` (`chroma vacuum --path FOLDER` only gives room back, "
+            "deleted texts stay)"
+        )
 
 
 class InvalidValueError(StoreError, ValueError):

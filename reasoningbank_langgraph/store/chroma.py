@@ -6,60 +6,31 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 from weakref import finalize
 
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 
-from reasoningbank_langgraph.errors import EmbeddingMismatchError, StoreClosedError
-from reasoningbank_langgraph.store.connect import (
-    COLLECTION,
-    check_client,
-    check_embedder,
-    clear_leftovers,
-    close_client,
-    embedded_client,
-    is_shared,
-    open_or_create,
-    server_client,
-)
+from reasoningbank_langgraph.errors import StoreClosedError
+from reasoningbank_langgraph.store.collection import COLLECTION, open_or_create
+from reasoningbank_langgraph.store.connect import check_client, close_client, embedded_client, is_shared, server_client
+from reasoningbank_langgraph.store.folder import blank_indexes
 from reasoningbank_langgraph.store.indexing import NOT_GIVEN, Embedded, Indexing, IndexSetting
+from reasoningbank_langgraph.store.leftovers import clear_leftovers
 from reasoningbank_langgraph.store.lock import BankLock, prepare_folder
+from reasoningbank_langgraph.store.moving import fit_bank, rebuild_bank, reindex_bank, vacuum_bank
 from reasoningbank_langgraph.store.plan import Plan, make_plan
 from reasoningbank_langgraph.store.reading import Reader
-from reasoningbank_langgraph.store.repair import StoreReport, inspect, rebuild
+from reasoningbank_langgraph.store.repair import StoreReport, inspect
 from reasoningbank_langgraph.store.rows import Rows
-from reasoningbank_langgraph.store.shelf import Shelf, shelf_for
-from reasoningbank_langgraph.store.ttl import DEFAULT_MINUTES, Sweeper, sweep
+from reasoningbank_langgraph.store.settings import GIBIBYTE, Progress, StoreSettings
+from reasoningbank_langgraph.store.shelf import shelf_for
+from reasoningbank_langgraph.store.ttl import Sweeper, sweep
 from reasoningbank_langgraph.store.writing import Writer
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
-
-GIBIBYTE = 1 << 30
-
-
-class StoreSettings(TypedDict, total=False):
-    """Settings every way of opening a store takes."""
-
-    index: IndexSetting
-    """LangGraph's `IndexConfig`: `embed` (an `Embeddings`, a function, an async function or "provider:model"), `dims`
-    (found out if left out), `fields` (paths into the value, default the whole value). None: no vectors, queries are
-    ignored."""
-    embeddings: Embeddings | None
-    """Short for `index={"embed": embeddings}`."""
-    ttl: TTLConfig | None
-    """LangGraph's `TTLConfig`, times in minutes."""
-    collection: str
-    """Name of the Chroma collection."""
-    cache_bytes: int
-    """Memory for the items and vectors of an embedded bank, 1 GiB if not said. A namespace is read into it on its
-    first search (about two seconds for 10,000 items) and then searched exactly. What does not fit, and everything on a
-    server, is searched with Chroma's approximate index."""
-    reindex: bool
-    """If the bank was made with another embedder, move it to this one instead of raising."""
 
 
 class ChromaStore(BaseStore):
@@ -86,7 +57,7 @@ class ChromaStore(BaseStore):
         ttl: TTLConfig | None = None,
         collection: str = COLLECTION,
         cache_bytes: int = GIBIBYTE,
-        reindex: bool = False,
+        reindex: bool | Progress = False,
         release: Callable[[], None] = lambda: None,
     ) -> None:
         self.ttl_config = ttl
@@ -101,9 +72,9 @@ class ChromaStore(BaseStore):
         self._sweeper = Sweeper(self.sweep_ttl)
         self._closed = False
         self._shelf.join()
-        self._let_go = finalize(self, _let_go, self._shelf, release)
+        self._let_go = finalize(self, self._shelf.leave, release)
         try:
-            self._fit(reindex=reindex)
+            fit_bank(client, self._shelf, collection, self._indexing, reindex)
             if not shared:
                 clear_leftovers(client, self._shelf.rows, collection)
         except BaseException:
@@ -126,6 +97,7 @@ class ChromaStore(BaseStore):
             StoreLockedError: another store has it open; raised at once.
             EmbeddingMismatchError: the bank was made with another embedder.
             StoreCorruptedError: the folder holds something that is no bank.
+            StoreSchemaError: the bank was made by a newer version; nothing was written.
         """
         folder = prepare_folder(path)
         lock = BankLock(folder)
@@ -134,7 +106,7 @@ class ChromaStore(BaseStore):
         except BaseException:
             lock.release()
             raise
-        return cls._owning(client, lock.release, settings)
+        return cls._owning(client, settings, lambda: blank_indexes(folder), lock.release)
 
     @classmethod
     def from_server(
@@ -148,23 +120,29 @@ class ChromaStore(BaseStore):
         database: str = "default_database",
         **settings: Unpack[StoreSettings],
     ) -> Self:
-        """Use the bank on a Chroma server (`chroma run`), which several processes may write to.
+        """Use the bank on a Chroma server (`chroma run`, `reasoningbank bank serve`), which several processes write to.
+
+        A request that does not reach the server is repeated for about ten seconds, so a quick restart goes unnoticed;
+        an answer may take a minute. Chroma Cloud takes its key as a header: `from_server("api.trychroma.com", 443,
+        ssl=True, tenant=..., database=..., headers={"x-chroma-token": key})`; its quota of 300 rows a request suits
+        small banks only.
 
         Args:
             host: name or address of the server.
             port: its port.
             ssl: speak HTTPS.
             headers: sent with every request, for example a token.
-            tenant: Chroma's tenant.
-            database: Chroma's database.
+            tenant: Chroma's tenant, which must exist.
+            database: Chroma's database, which must exist.
             settings: see `StoreSettings`.
 
         Raises:
-            StoreUnavailableError: the server does not answer.
+            StoreUnavailableError: the server does not answer, or is no Chroma server.
+            StoreError: the server knows no such tenant or database, or refuses the headers.
             EmbeddingMismatchError: the bank was made with another embedder.
         """
         client = server_client(host, port, ssl=ssl, headers=headers, tenant=tenant, database=database)
-        return cls._owning(client, lambda: None, settings)
+        return cls._owning(client, settings)
 
     @classmethod
     def from_client(cls, client: ClientAPI, **settings: Unpack[StoreSettings]) -> Self:
@@ -185,10 +163,11 @@ class ChromaStore(BaseStore):
         return cls(client, **settings)
 
     @classmethod
-    def _owning(cls, client: ClientAPI, unlock: Callable[[], None], settings: StoreSettings) -> Self:
+    def _owning(cls, client: ClientAPI, settings: StoreSettings, *afterwards: Callable[[], None]) -> Self:
         def release() -> None:
             close_client(client)
-            unlock()
+            for step in afterwards:
+                step()
 
         try:
             return cls(client, release=release, **settings)
@@ -204,10 +183,7 @@ class ChromaStore(BaseStore):
     @property
     def index_config(self) -> IndexConfig | None:
         """What is embedded and how, as LangGraph describes it; None for a store without vectors."""
-        indexing = self._indexing
-        if indexing.embeddings is None:
-            return None
-        return {"dims": indexing.dims, "embed": indexing.embeddings, "fields": list(indexing.fields)}
+        return self._indexing.config
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out operations: reads first, on the state before the batch, then writes; results in their order."""
@@ -234,12 +210,7 @@ class ChromaStore(BaseStore):
             A future that ends when the sweeper does; cancelling it stops the sweeper. Done already without `ttl`.
         """
         self._require_open()
-        if self.ttl_config is None:
-            done: Future[None] = Future()
-            done.set_result(None)
-            return done
-        minutes = sweep_interval_minutes or self.ttl_config.get("sweep_interval_minutes") or DEFAULT_MINUTES
-        return self._sweeper.start(minutes)
+        return self._sweeper.start(sweep_interval_minutes, self.ttl_config)
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
         """Stop the sweeper; returns False if it did not end within `timeout` seconds."""
@@ -257,14 +228,37 @@ class ChromaStore(BaseStore):
         A crash on the way leaves the old bank or the new one, whole. No other process may write meanwhile.
         """
         self._require_open()
-        rebuild(self._client, self._shelf, self._name, self._indexing)
+        rebuild_bank(self._client, self._shelf, self._name, self._indexing)
 
-    def reindex(self, embeddings: Embeddings) -> None:
-        """Move the bank to another embedder, with the same fields; as safe as `rebuild_index`."""
+    def reindex(self, embeddings: Embeddings, progress: Progress | None = None) -> None:
+        """Move the bank to another embedder, with the same fields; as safe as `rebuild_index`.
+
+        Stopped on the way, by a kill or by an error of the embedder, the bank stays with the old embedder and may be
+        used and changed; the next call with the same embedder embeds what is new or was not reached. `vacuum` and
+        `rebuild_index` drop such a half-made move.
+
+        Args:
+            embeddings: the new embedder.
+            progress: called with the items done and the items in all, at the start and after every 256 items.
+        """
         self._require_open()
         moved = Indexing(embeddings, 0, self._indexing.fields).measured()
-        rebuild(self._client, self._shelf, self._name, moved)
+        reindex_bank(self._client, self._shelf, self._name, moved, progress)
         self._indexing = moved
+
+    def vacuum(self) -> None:
+        """Remove all traces of deleted and replaced items from the bank's files, where Chroma keeps them.
+
+        Writes the bank anew, without its embedder; reads may have to wait. A crash on the way leaves a whole bank:
+        call it again. Close the store afterwards: until then Chroma may write memory of this process, which has seen
+        the texts, into new index files. Backups, and what the disk keeps of removed files, are beyond it.
+
+        Raises:
+            NotOnServerError: the files belong to a server.
+            StoreError: the bank is damaged, see `verify()`, or the disk is full; the bank is as it was.
+        """
+        self._require_open()
+        vacuum_bank(self._client, self._shelf, self._name, self._indexing)
 
     def close(self) -> None:
         """Let go of the folder or connection. What was written is on disk already; a second call does nothing."""
@@ -279,17 +273,13 @@ class ChromaStore(BaseStore):
         self._require_open()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await asyncio.to_thread(self.close)
 
     def _carry_out(self, plan: Plan, embedded: Embedded) -> list[Result]:
@@ -303,20 +293,6 @@ class ChromaStore(BaseStore):
             raise
         return reads.results(plan.size)
 
-    def _fit(self, *, reindex: bool) -> None:
-        collection = self._shelf.rows.collection
-        try:
-            check_embedder(collection, self._indexing)
-        except EmbeddingMismatchError:
-            if not reindex:
-                raise
-            rebuild(self._client, self._shelf, self._name, self._indexing)
-
     def _require_open(self) -> None:
         if self._closed:
             raise StoreClosedError("this store is closed: open the bank again with from_path or from_server")
-
-
-def _let_go(shelf: Shelf, release: Callable[[], None]) -> None:
-    shelf.leave()
-    release()

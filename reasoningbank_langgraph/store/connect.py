@@ -1,30 +1,19 @@
-"""Clients and collections: made so that Chroma never embeds by itself, opened only if they fit."""
+"""Clients of Chroma: made so that they send nothing home, closed so that nothing stays open."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reasoningbank_langgraph.errors import (
-    EmbeddingMismatchError,
-    StoreCorruptedError,
-    StoreError,
-    StoreUnavailableError,
-)
-from reasoningbank_langgraph.store.indexing import Indexing
-from reasoningbank_langgraph.store.layout import DELETED
-from reasoningbank_langgraph.store.rows import Rows, chroma_errors
+from reasoningbank_langgraph.errors import StoreError, StoreUnavailableError
+from reasoningbank_langgraph.store.calls import ANSWER_WITHIN, CONNECT_WITHIN, ask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import httpx
     from chromadb.api import ClientAPI
-    from chromadb.api.models.Collection import Collection
-
-COLLECTION = "reasoningbank"
-SCHEMA = 1
-BUILDING, COMPLETE = "building", "complete"
-EF_SEARCH = 200
 
 
 def embedded_client(folder: Path) -> ClientAPI:
@@ -36,8 +25,7 @@ def embedded_client(folder: Path) -> ClientAPI:
     import chromadb
     from chromadb.config import Settings
 
-    with chroma_errors():
-        return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
+    return ask(lambda: chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False)))
 
 
 def server_client(
@@ -46,19 +34,27 @@ def server_client(
     """Connect to a Chroma server.
 
     Raises:
-        StoreUnavailableError: nothing answers there.
+        StoreUnavailableError: nothing answers there, or something that is no Chroma server.
+        StoreError: the server refused the headers, or has no such tenant or database.
     """
     import chromadb
     from chromadb.config import Settings
 
+    sent = dict(headers or {})
+    _check_answers(host, port, ssl=ssl, headers=sent)
     settings = Settings(anonymized_telemetry=False)
     try:
-        with chroma_errors(StoreError):
-            return chromadb.HttpClient(
-                host, port, ssl=ssl, headers=dict(headers or {}), settings=settings, tenant=tenant, database=database
-            )
+        client = ask(
+            lambda: chromadb.HttpClient(
+                host, port, ssl=ssl, headers=sent, settings=settings, tenant=tenant, database=database
+            ),
+            StoreError,
+        )
     except ValueError as error:
         raise StoreUnavailableError(f"no Chroma server at {host}:{port}: {error}") from error
+    for session in _sessions(client):
+        session.timeout = _limits()
+    return client
 
 
 def check_client(client: Any) -> None:
@@ -79,12 +75,10 @@ def check_client(client: Any) -> None:
 
 def close_client(client: Any) -> None:
     """Close a client and, what its own `close` leaves out, the HTTP connections of its two halves."""
-    halves = (client, getattr(client, "_admin_client", None))
-    servers = [getattr(half, "_server", None) for half in halves]
+    sessions = list(_sessions(client))
     client.close()
-    for session in (getattr(server, "_session", None) for server in servers):
-        if session is not None:
-            session.close()
+    for session in sessions:
+        session.close()
 
 
 def is_shared(client: ClientAPI) -> bool:
@@ -92,81 +86,29 @@ def is_shared(client: ClientAPI) -> bool:
     return "fastapi" in str(client.get_settings().chroma_api_impl).lower()
 
 
-def create(client: ClientAPI, name: str, indexing: Indexing, state: str = COMPLETE) -> Collection:
-    """Return the collection of this name, made if it does not exist.
-
-    Without both `embedding_function=None` and a configuration Chroma would fetch a model of its own from the network.
-    """
-    metadata = {"schema": SCHEMA, "embedder": indexing.name, "dims": indexing.dims, "state": state}
-    hnsw: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
-    with chroma_errors(StoreError):
-        return client.get_or_create_collection(name, embedding_function=None, configuration=hnsw, metadata=metadata)
+def folder_of(client: ClientAPI) -> Path | None:
+    """Return the folder an embedded client keeps its files in; None for a server and for a client in memory."""
+    settings = client.get_settings()
+    return Path(settings.persist_directory) if settings.is_persistent and not is_shared(client) else None
 
 
-def find(client: ClientAPI, name: str) -> Collection | None:
-    """Return the collection of this name, None if there is none."""
-    from chromadb.errors import NotFoundError
+def _check_answers(host: str, port: int, *, ssl: bool, headers: Mapping[str, str]) -> None:
+    # Chroma's client waits without end for a server that takes connections and says nothing.
+    import httpx
+    from chromadb.api.base_http_client import BaseHTTPClient
 
-    with chroma_errors():
-        try:
-            return client.get_collection(name, embedding_function=None)
-        except NotFoundError:
-            return None
+    address = BaseHTTPClient.resolve_url(host, ssl, "/api/v2", port)
+    ask(lambda: httpx.get(f"{address}/heartbeat", headers=headers, timeout=_limits()).raise_for_status())
 
 
-def open_or_create(client: ClientAPI, name: str, indexing: Indexing) -> Collection:
-    """Return the bank's collection, checked; finishes a rebuild that a crash cut off between its last two steps.
+def _limits() -> httpx.Timeout:
+    import httpx
 
-    Raises:
-        StoreError: the collection was made by something else or with another distance.
-    """
-    collection = find(client, name) or _finished_rebuild(client, name) or create(client, name, indexing)
-    _check_configuration(collection)
-    return collection
+    return httpx.Timeout(ANSWER_WITHIN, connect=CONNECT_WITHIN)
 
 
-def check_embedder(collection: Collection, indexing: Indexing) -> None:
-    """Refuse an embedder whose vectors are not comparable with those in the collection.
-
-    Raises:
-        EmbeddingMismatchError: other name or length.
-    """
-    metadata = collection.metadata
-    stored, given = (metadata["embedder"], metadata["dims"]), (indexing.name, indexing.dims)
-    if stored != given:
-        raise EmbeddingMismatchError(*(f"{name} ({dims} dimensions)" for name, dims in (stored, given)))
-
-
-def clear_leftovers(client: ClientAPI, rows: Rows, name: str) -> None:
-    """Remove what a crash left behind in a bank that has no other writer: rows marked deleted, a half-made rebuild."""
-    rows.delete(rows.ids({"row": DELETED}), {"row": DELETED})
-    if find(client, successor(name)) is not None:
-        with chroma_errors(StoreError):
-            client.delete_collection(successor(name))
-
-
-def successor(name: str) -> str:
-    """Return the name under which a rebuilt collection is prepared."""
-    return f"{name}.next"
-
-
-def _finished_rebuild(client: ClientAPI, name: str) -> Collection | None:
-    ready = find(client, successor(name))
-    if ready is None or (ready.metadata or {}).get("state") != COMPLETE:
-        return None
-    with chroma_errors(StoreError):
-        ready.modify(name=name)
-    return ready
-
-
-def _check_configuration(collection: Collection) -> None:
-    metadata = collection.metadata or {}
-    if metadata.get("schema") != SCHEMA or not {"embedder", "dims"} <= metadata.keys():
-        raise StoreCorruptedError(
-            f"collection {collection.name!r} is no bank of this version (schema {metadata.get('schema')!r}, "
-            f"expected {SCHEMA}): name another one with collection=..."
-        )
-    configuration = collection.configuration_json
-    space = (configuration.get("hnsw") or configuration.get("spann") or {}).get("space")
-    if space != "cosine":
-        raise StoreError(f"collection {collection.name!r} measures {space!r} distances, a bank needs 'cosine'")
+def _sessions(client: Any) -> Iterator[httpx.Client]:
+    for half in (client, getattr(client, "_admin_client", None)):
+        session = getattr(getattr(half, "_server", None), "_session", None)
+        if session is not None:
+            yield session

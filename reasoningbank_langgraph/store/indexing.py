@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
-from langgraph.store.base import ensure_embeddings, get_text_at_path, tokenize_path
+from langgraph.store.base import IndexConfig, ensure_embeddings, get_text_at_path, tokenize_path
 from langgraph.store.base.embed import EmbeddingsLambda
 from numpy.typing import NDArray
 
@@ -66,6 +66,13 @@ class Indexing:
     def name(self) -> str:
         """Name of the embedder, as the bank records it."""
         return NO_EMBEDDER if self.embeddings is None else embedder_name(self.embeddings)
+
+    @property
+    def config(self) -> IndexConfig | None:
+        """This as LangGraph describes it; None for a store without vectors."""
+        if self.embeddings is None:
+            return None
+        return {"dims": self.dims, "embed": self.embeddings, "fields": list(self.fields)}
 
     def measured(self) -> Indexing:
         """Return this with `dims` known, by embedding a word if it has to be found out.

@@ -1,40 +1,18 @@
-"""Checking a bank against itself, and making its vectors anew from its documents."""
+"""Checking a bank against itself."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import replace
-from itertools import chain, islice
-from typing import TYPE_CHECKING
 
-from reasoningbank_langgraph.errors import StoreCorruptedError, StoreError
+from reasoningbank_langgraph.errors import StoreCorruptedError
 from reasoningbank_langgraph.records import Record
-from reasoningbank_langgraph.store.connect import BUILDING, COMPLETE, create, find, successor
-from reasoningbank_langgraph.store.indexing import Indexing
-from reasoningbank_langgraph.store.layout import (
-    DELETED,
-    VECTOR,
-    Entry,
-    Row,
-    entry_of,
-    filler,
-    is_first,
-    item_of,
-    row_id,
-    rows_of,
-)
-from reasoningbank_langgraph.store.rows import Rows, chroma_errors
-from reasoningbank_langgraph.store.shelf import FIRST_ROWS, Shelf
+from reasoningbank_langgraph.store.layout import DELETED, VECTOR, Entry, entry_of, filler, is_first, item_of
+from reasoningbank_langgraph.store.shelf import Shelf
 from reasoningbank_langgraph.store.values import decode_value
 
-if TYPE_CHECKING:
-    from chromadb.api import ClientAPI
-    from chromadb.api.models.Collection import Collection
-
 AT_ONCE = 256
-"""Items embedded and written in one go by a rebuild."""
+"""Rows whose vectors are asked for in one call."""
 
 
 class StoreReport(Record):
@@ -99,58 +77,6 @@ def inspect(shelf: Shelf) -> StoreReport:
     )
 
 
-def rebuild(client: ClientAPI, shelf: Shelf, name: str, indexing: Indexing) -> None:
-    """Embed every document again into a new collection and put it in the place of the old one.
-
-    The old collection stays as it is until the new one is complete, so a crash at any point leaves a whole bank:
-    the old one, or the new one, which is then given its name when the bank is next opened. No other process may
-    write meanwhile. Rows that are no items any more are not taken over.
-
-    Raises:
-        StoreCorruptedError: a document cannot be read, or the new collection is not whole. The old one is untouched.
-    """
-    with shelf.writing:
-        with chroma_errors(StoreError):
-            if find(client, successor(name)) is not None:
-                client.delete_collection(successor(name))
-        collection = create(client, successor(name), indexing, BUILDING)
-        try:
-            rows = Rows(client, collection)
-            _fill(shelf, rows, indexing)
-        except BaseException:
-            with suppress(Exception):
-                client.delete_collection(successor(name))
-            raise
-        _swap(client, collection, name)
-        shelf.move(rows, indexing.dims)
-
-
-def _fill(shelf: Shelf, rows: Rows, indexing: Indexing) -> None:
-    written = 0
-    for entries in _batches(shelf.entries(shelf.rows.scan(FIRST_ROWS))):
-        batch = _embedded(entries, indexing)
-        rows.upsert(batch)
-        written += len(batch)
-    if rows.count() != written:
-        raise StoreCorruptedError(f"the rebuilt bank has {rows.count()} rows, expected {written}")
-
-
-def _embedded(entries: list[Entry], indexing: Indexing) -> list[Row]:
-    texts = [indexing.texts(decode_value(row_id(entry.id, 0), entry.document), entry.paths) for entry in entries]
-    vectors = indexing.embed(list(dict.fromkeys(chain.from_iterable(texts))), []).documents
-    batch: list[Row] = []
-    for entry, some in zip(entries, texts, strict=True):
-        batch += rows_of(replace(entry, vectors=len(some)), [vectors[text] for text in some], indexing.dims)
-    return batch
-
-
-def _swap(client: ClientAPI, collection: Collection, name: str) -> None:
-    with chroma_errors(StoreError):
-        collection.modify(metadata={**collection.metadata, "state": COMPLETE})
-        client.delete_collection(name)
-        collection.modify(name=name)
-
-
 def _reachable(shelf: Shelf, rows: int) -> int:
     if not rows:
         return 0
@@ -171,8 +97,3 @@ def _indexed(shelf: Shelf, ids: list[str]) -> int:
 
 def _parts(ids: list[str]) -> Iterator[list[str]]:
     return (ids[start : start + AT_ONCE] for start in range(0, len(ids), AT_ONCE))
-
-
-def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
-    while batch := list(islice(entries, AT_ONCE)):
-        yield batch

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -70,14 +70,15 @@ class Shelf:
         with _shelves_turn:
             self._stores += 1
 
-    def leave(self) -> None:
-        """Count a store less; after the last one nothing is kept, as others may write from then on."""
+    def leave(self, release: Callable[[], None]) -> None:
+        """Count a store less, which then lets others write; after the last one nothing is kept, as they may."""
         with _shelves_turn:
             self._stores -= 1
             if self._stores <= 0:
                 for name in [name for name, shelf in _shelves.items() if shelf is self]:
                     del _shelves[name]
                 self.forget()
+        release()
 
     def tick(self) -> int:
         """Return a time for the next write, later than that of the write before, even if the clock went back."""

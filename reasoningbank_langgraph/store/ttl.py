@@ -9,6 +9,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from weakref import WeakMethod
 
+from langgraph.store.base import TTLConfig
+
 from reasoningbank_langgraph.errors import StoreClosedError
 from reasoningbank_langgraph.store.shelf import Shelf, now
 from reasoningbank_langgraph.store.writing import Writer
@@ -44,8 +46,18 @@ class Sweeper:
         """Whether the thread is alive."""
         return self._thread is not None and self._thread.is_alive()
 
-    def start(self, minutes: float) -> Future[None]:
-        """Begin, or go on if running; the future ends with the thread and stops it when cancelled."""
+    def start(self, minutes: float | None, settings: TTLConfig | None) -> Future[None]:
+        """Begin, or go on if running; the future ends with the thread and stops it when cancelled.
+
+        Args:
+            minutes: between two sweeps; default what the settings say, or 5.
+            settings: of the store; without any nothing expires, and the future is done at once.
+        """
+        if settings is None:
+            done: Future[None] = Future()
+            done.set_result(None)
+            return done
+        minutes = minutes or settings.get("sweep_interval_minutes") or DEFAULT_MINUTES
         if not self.running:
             self._stop = threading.Event()
             self._done = Future()

@@ -6,9 +6,9 @@ import shutil
 import pytest
 from langgraph.store.base import PutOp
 
-from reasoningbank_langgraph.errors import EmbeddingMismatchError, StoreCorruptedError
-from reasoningbank_langgraph.store import ChromaStore, repair
-from reasoningbank_langgraph.store.connect import successor
+from reasoningbank_langgraph.errors import StoreCorruptedError
+from reasoningbank_langgraph.store import ChromaStore, moving
+from reasoningbank_langgraph.store.folder import index_folders
 from reasoningbank_langgraph.store.layout import item_id, row_id
 from reasoningbank_langgraph.testing import HashEmbeddings
 
@@ -105,10 +105,10 @@ def stop(*_, **__):
     raise StopError
 
 
-@pytest.mark.parametrize("where", ["_fill", "_swap", "_embedded"])
+@pytest.mark.parametrize("where", ["_fill", "take_place", "_embedded"])
 def test_a_rebuild_that_fails_leaves_the_bank_as_it_was(filled, folder, monkeypatch, where):
     before = everything(filled)
-    monkeypatch.setattr(repair, where, stop)
+    monkeypatch.setattr(moving, where, stop)
     with pytest.raises(StopError):
         filled.rebuild_index()
     assert everything(filled) == before
@@ -128,7 +128,7 @@ def test_a_rebuild_killed_during_the_change_over_leaves_one_whole_bank(filled, f
             client.delete_collection(name)
         raise StopError
 
-    monkeypatch.setattr(repair, "_swap", half)
+    monkeypatch.setattr(moving, "take_place", half)
     with pytest.raises(StopError):
         filled.rebuild_index()
     filled.close()
@@ -136,42 +136,38 @@ def test_a_rebuild_killed_during_the_change_over_leaves_one_whole_bank(filled, f
         assert everything(store) == before
         assert store.verify().ok
         assert [found.name for found in store._client.list_collections()] == ["reasoningbank"]
-    assert successor("reasoningbank") == "reasoningbank.next"
+        assert len(index_folders(folder)) == 1
 
 
-class Other(HashEmbeddings):
-    model_name = "other"
+def test_a_rebuild_leaves_no_old_index_behind(filled, folder):
+    (old,) = index_folders(folder)
+    filled.rebuild_index()
+    (new,) = index_folders(folder)
+    assert new != old
+    assert filled.verify().ok
 
 
-def test_a_bank_moves_to_another_embedder(filled, folder):
-    before = everything(filled)[0]
-    filled.reindex(Other(16))
-    assert everything(filled)[0] == before
-    assert filled.search(HERE, query="number 7", limit=1)[0].score == pytest.approx(1.0)
-    filled.put(HERE, "new", {"text": "words"})
+def test_index_folders_nobody_uses_go_when_the_bank_is_opened_and_nothing_else_does(filled, folder):
     filled.close()
-    with pytest.raises(EmbeddingMismatchError):
-        ChromaStore.from_path(folder, index=INDEX)
-    with ChromaStore.from_path(folder, index={"embed": Other(16), "fields": ["text", "more"]}) as store:
-        assert len(store.search((), limit=100)) == 23
+    (own,) = index_folders(folder)
+    orphan = shutil.copytree(own, folder / "00000000-1111-2222-3333-444444444444")
+    mine = shutil.copytree(own, folder / "my notes")
+    odd = folder / "00000000-1111-2222-3333-555555555555"
+    odd.mkdir()
+    (odd / "letter.txt").write_text("keep")
+    with ChromaStore.from_path(folder, index=INDEX) as store:
+        assert not orphan.exists()
+        assert own.exists()
+        assert mine.exists()
+        assert (odd / "letter.txt").read_text() == "keep"
         assert store.verify().ok
 
 
-def test_opening_with_reindex_moves_a_bank_that_does_not_fit(filled, folder):
-    before = everything(filled)[0]
+def test_an_index_folder_that_cannot_be_removed_is_no_reason_to_refuse_the_bank(filled, folder, monkeypatch, caplog):
     filled.close()
-    moved = {"embed": Other(16), "fields": ["text", "more"]}
-    for _ in range(2):
-        with ChromaStore.from_path(folder, index=moved, reindex=True) as store:
-            assert everything(store)[0] == before
-            assert store.search(HERE, query="number 7", limit=1)[0].score == pytest.approx(1.0)
-            assert store.verify().ok
-
-
-def test_a_bank_without_an_embedder_gets_one(folder):
-    with ChromaStore.from_path(folder, index=None) as store:
-        fill(store)
-        assert store.verify().vectors == 0
-    with ChromaStore.from_path(folder, index=INDEX, reindex=True) as store:
-        assert store.verify().vectors == 42
-        assert store.search(HERE, query="number 7", limit=1)[0].key == "7"
+    (own,) = index_folders(folder)
+    shutil.copytree(own, folder / "00000000-1111-2222-3333-444444444444")
+    monkeypatch.setattr("sys.executable", "/no/such/python")
+    with ChromaStore.from_path(folder, index=INDEX) as store:
+        assert store.verify().ok
+    assert "index folders that nothing uses stay" in caplog.text

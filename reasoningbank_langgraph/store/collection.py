@@ -1,0 +1,159 @@
+"""The collection that holds a bank, and the one beside it that is made to take its place."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from reasoningbank_langgraph.errors import (
+    EmbeddingMismatchError,
+    StoreCorruptedError,
+    StoreError,
+    StoreSchemaError,
+)
+from reasoningbank_langgraph.store.calls import ask
+from reasoningbank_langgraph.store.indexing import Indexing
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+COLLECTION = "reasoningbank"
+SCHEMA = 1
+BUILDING, COMPLETE = "building", "complete"
+REBUILD, REINDEX, VACUUM = "rebuild", "reindex", "vacuum"
+EF_SEARCH = 200
+
+
+def create(client: ClientAPI, name: str, metadata: dict[str, Any]) -> Collection:
+    """Return the collection of this name, made if it does not exist.
+
+    Without both `embedding_function=None` and a configuration Chroma would fetch a model of its own from the network.
+    """
+    hnsw: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
+    return ask(
+        lambda: client.get_or_create_collection(name, embedding_function=None, configuration=hnsw, metadata=metadata),
+        StoreError,
+    )
+
+
+def find(client: ClientAPI, name: str) -> Collection | None:
+    """Return the collection of this name, None if there is none."""
+    from chromadb.errors import NotFoundError
+
+    def found() -> Collection | None:
+        try:
+            return client.get_collection(name, embedding_function=None)
+        except NotFoundError:
+            return None
+
+    return ask(found)
+
+
+def drop(client: ClientAPI, name: str) -> None:
+    """Delete the collection of this name, if there is one."""
+    from chromadb.errors import NotFoundError
+
+    def dropped() -> None:
+        try:
+            client.delete_collection(name)
+        except NotFoundError:
+            return
+
+    ask(dropped, StoreError)
+
+
+def open_or_create(client: ClientAPI, name: str, indexing: Indexing) -> Collection:
+    """Return the bank's collection, checked; finishes a change-over that a crash cut off before its last step.
+
+    Raises:
+        StoreSchemaError: a newer version of this package made it; nothing was written.
+        StoreError: the collection was made by something else or with another distance.
+    """
+    collection = find(client, name)
+    if collection is None:
+        ready = find(client, successor(name))
+        if ready is None or (ready.metadata or {}).get("state") != COMPLETE:
+            collection = create(client, name, _bank(indexing))
+        else:
+            _check_configuration(ready)
+            collection = rename(ready, name)
+    _check_configuration(collection)
+    return collection
+
+
+def check_embedder(collection: Collection, indexing: Indexing) -> None:
+    """Refuse an embedder whose vectors are not comparable with those in the collection.
+
+    Raises:
+        EmbeddingMismatchError: other name or length.
+    """
+    metadata = collection.metadata
+    stored, given = (metadata["embedder"], metadata["dims"]), (indexing.name, indexing.dims)
+    if stored != given:
+        raise EmbeddingMismatchError(*(f"{name} ({dims} dimensions)" for name, dims in (stored, given)))
+
+
+def successor(name: str) -> str:
+    """Return the name under which the collection that takes a bank's place is prepared."""
+    return f"{name}.next"
+
+
+def begin(client: ClientAPI, name: str, job: str, indexing: Indexing) -> Collection:
+    """Make the collection that will take a bank's place; one that an earlier, stopped job made is removed."""
+    drop(client, successor(name))
+    return create(client, successor(name), _plan(job, indexing))
+
+
+def resume(client: ClientAPI, name: str, job: str, indexing: Indexing) -> Collection | None:
+    """Return what an earlier, stopped job has made, if it had the same embedder and fields."""
+    found = find(client, successor(name))
+    if found is None:
+        return None
+    wanted, metadata = _plan(job, indexing), found.metadata or {}
+    return found if {**metadata, "state": BUILDING} == wanted else None
+
+
+def take_place(client: ClientAPI, collection: Collection, name: str) -> None:
+    """Put a finished collection into the place of the bank's; after a crash in here `open_or_create` ends it."""
+    ask(lambda: collection.modify(metadata={**collection.metadata, "state": COMPLETE}), StoreError)
+    drop(client, name)
+    rename(collection, name)
+
+
+def rename(collection: Collection, name: str) -> Collection:
+    """Give a finished collection the bank's name; what it noted about its making goes."""
+    kept = {key: value for key, value in collection.metadata.items() if key not in ("job", "fields")}
+    ask(lambda: collection.modify(name=name, metadata=kept), StoreError)
+    return collection
+
+
+def clear_unfinished(client: ClientAPI, name: str) -> None:
+    """Remove what a stopped job left, unless it is a move to another embedder, which goes on when it is next called."""
+    found = find(client, successor(name))
+    if found is not None and (found.metadata or {}).get("job") != REINDEX:
+        drop(client, successor(name))
+
+
+def _bank(indexing: Indexing) -> dict[str, Any]:
+    return {"schema": SCHEMA, "embedder": indexing.name, "dims": indexing.dims, "state": COMPLETE}
+
+
+def _plan(job: str, indexing: Indexing) -> dict[str, Any]:
+    return {**_bank(indexing), "state": BUILDING, "job": job, "fields": json.dumps(indexing.fields)}
+
+
+def _check_configuration(collection: Collection) -> None:
+    metadata = collection.metadata or {}
+    schema = metadata.get("schema")
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise StoreSchemaError(collection.name, schema, SCHEMA)
+    if schema != SCHEMA or not {"embedder", "dims"} <= metadata.keys():
+        raise StoreCorruptedError(
+            f"collection {collection.name!r} is no bank of this version (schema {schema!r}, "
+            f"expected {SCHEMA}): name another one with collection=..."
+        )
+    configuration = collection.configuration_json
+    space = (configuration.get("hnsw") or configuration.get("spann") or {}).get("space")
+    if space != "cosine":
+        raise StoreError(f"collection {collection.name!r} measures {space!r} distances, a bank needs 'cosine'")
