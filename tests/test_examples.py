@@ -2,11 +2,61 @@
 
 import importlib.util
 import json
+import sys
 
 import pytest
+from langchain_core.messages import AIMessage
 from langgraph.store.memory import InMemoryStore
+from rich.console import Console
+
+from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
 from .conftest import REPOSITORY
+from .loop_fakes import lessons
+
+PROBLEMS = [Problem("a", "2 + 3", "5"), Problem("b", "7 + 2", "9"), Problem("c", "1 + 1", "2")]
+
+
+def loaded(path):
+    spec = importlib.util.spec_from_file_location(f"example_{path.stem}", path)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def compare(monkeypatch):
+    """The comparison of attempts, with an embedder that needs no model."""
+    monkeypatch.setattr("reasoningbank_langgraph.store.indexing.default_embeddings", HashEmbeddings)
+    return loaded(REPOSITORY / "examples" / "matts" / "compare.py")
+
+
+def five(messages):
+    """Solve everything with 5; distil one lesson; nine tokens a call."""
+    text = lessons("add up") if "teach problem solving" in messages[0].text else "so \\boxed{5}"
+    usage = {"input_tokens": 6, "output_tokens": 3, "total_tokens": 9}
+    return AIMessage(text, usage_metadata=usage, response_metadata={"model_name": "five"})
+
+
+def test_the_comparison_counts_each_arm_and_goes_on_where_it_was_stopped(compare, tmp_path):
+    chat, arms = ScriptedChatModel(five), compare.arms([1, 3])
+    assert [arm.name for arm in arms] == ["parallel-1", "parallel-3", "sequential-3"]
+    with (tmp_path / "results.jsonl").open("w") as results:
+        stopped = compare.run_arm(arms[0], chat, PROBLEMS, tmp_path, 50)
+        results.write(json.dumps(next(stopped)) + "\n")
+        stopped.close()
+    assert [row["id"] for row in compare.run_arm(arms[0], chat, PROBLEMS, tmp_path, 50)] == ["b", "c"]
+    (first,) = compare.read_rows(tmp_path)
+    assert (first["right"], first["tokens"], first["lessons"]) == (True, 18, 1)
+    (parallel, sequential) = (list(compare.run_arm(arm, chat, PROBLEMS[1:2], tmp_path, 50)) for arm in arms[1:])
+    assert [row["right"] for row in (*parallel, *sequential)] == [False, False]
+    assert (parallel[0]["shown"], parallel[0]["tokens"], sequential[0]["checks"]) == (0, 36, 2)
+    console = Console(width=120, record=True)
+    console.print(compare.summary([first, *parallel, *sequential]))
+    table = console.export_text()
+    assert "1/1" in table
+    assert "0/1" in table
 
 
 @pytest.mark.real_model
