@@ -1,4 +1,4 @@
-"""Public fakes, so that users test their graphs the way this package tests itself: offline and repeatable."""
+"""Fakes, so that users test their graphs the way this package tests itself: offline and repeatable."""
 
 from __future__ import annotations
 

@@ -1,0 +1,75 @@
+"""What any LangGraph store has to do, as a class of pytest cases that a backend's author subclasses."""
+
+from __future__ import annotations
+
+from reasoningbank_langgraph.testing.store_contract.batches import BatchCases
+from reasoningbank_langgraph.testing.store_contract.concurrency import ConcurrencyCases
+from reasoningbank_langgraph.testing.store_contract.filters import FilterCases
+from reasoningbank_langgraph.testing.store_contract.listing import ListingCases
+from reasoningbank_langgraph.testing.store_contract.namespaces import NamespaceCases
+from reasoningbank_langgraph.testing.store_contract.search import SearchCases
+from reasoningbank_langgraph.testing.store_contract.ttl import TtlCases
+from reasoningbank_langgraph.testing.store_contract.values import ValueCases
+from reasoningbank_langgraph.testing.store_contract.vectors import VectorCases
+
+__all__ = ["StoreContract"]
+
+
+class StoreContract(
+    ValueCases,
+    BatchCases,
+    NamespaceCases,
+    ListingCases,
+    SearchCases,
+    FilterCases,
+    VectorCases,
+    TtlCases,
+    ConcurrencyCases,
+):
+    """The behaviour of a `langgraph.store.base.BaseStore`, one case a rule. Needs pytest and no plugin.
+
+    Subclass it in a test module, under a name that pytest collects, and define the fixtures; each gives a store that
+    holds nothing, and may be a generator that closes it afterwards:
+
+    - `plain_store`: without an index. Required.
+    - `indexed_store`: with an index on the fields `text` and `more` of a value. A store that cannot search by meaning
+      leaves it out; its vector cases are then skipped.
+    - `ttl_store`: without an index, with `ttl={"refresh_on_read": True}`, where that is not how `plain_store` works
+      anyway. Only used where the store's `supports_ttl` is true; such a store has a `sweep_ttl()`.
+
+    The embedder of `indexed_store` has to give equal vectors for equal texts and close ones for texts that share
+    words: `reasoningbank_langgraph.testing.HashEmbeddings` does. All other cases run on the plain store and on the
+    indexed one, through a fixture `store` that need not be defined.
+
+    Two class attributes say what is different about a store:
+
+    - `clock`: seconds its timestamps can tell apart, 1.0 unless said otherwise. Cases that wait wait a few of these.
+    - `known_failures`: cases it is known to fail, each with the reason: `{"test_name": "why"}`. The name may hold `*`,
+      and `"test_name[plain]"` means only the runs that have `plain` among their parameters, as pytest shows them
+      (separated by `-`; `*` here as well). Such a case is expected to fail: once it passes, pytest says so and the
+      entry can go.
+
+    Where a rule says "or refused", any exception will do, as long as nothing was written.
+
+    Example:
+        ```python
+        import pytest
+        from my_package import MyStore
+        from reasoningbank_langgraph.testing import HashEmbeddings, StoreContract
+
+
+        class TestMyStore(StoreContract):
+            known_failures = {"test_huge_numbers*": "the database keeps 64 bits"}
+
+            @pytest.fixture
+            def plain_store(self, tmp_path):
+                with MyStore(tmp_path) as store:
+                    yield store
+
+            @pytest.fixture
+            def indexed_store(self, tmp_path):
+                index = {"dims": 64, "embed": HashEmbeddings(), "fields": ["text", "more"]}
+                with MyStore(tmp_path, index=index) as store:
+                    yield store
+        ```
+    """

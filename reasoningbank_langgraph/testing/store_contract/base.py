@@ -1,0 +1,103 @@
+"""What all cases share: the fixtures a backend defines, the failures it admits, and some weather to store."""
+
+# ruff: noqa: S101 - the cases are asserts
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import filter as matching
+from fnmatch import fnmatchcase
+from typing import Any, ClassVar
+
+import pytest
+from langgraph.store.base import BaseStore, Item, Op, Result
+
+Namespace = tuple[str, ...]
+CarryOut = Callable[[BaseStore, Iterable[Op]], list[Result]]
+
+HERE = ("users", "al")
+WEATHER: Mapping[str, dict[str, Any]] = {
+    "rain": {"text": "heavy rain falls on the green hills", "n": 1},
+    "snow": {"text": "white snow covers the mountain road", "n": 2},
+    "wind": {"text": "strong wind bends the old trees", "n": 3},
+}
+
+
+def fill(store: BaseStore, values: Mapping[str, dict[str, Any]] = WEATHER, namespace: Namespace = HERE) -> None:
+    """Put values by key, one call each."""
+    for key, value in values.items():
+        store.put(namespace, key, value)
+
+
+def keys(items: Any) -> list[str]:
+    """Return the keys of what a search found, in its order."""
+    return [item.key for item in items]
+
+
+def held(store: BaseStore, key: str, namespace: Namespace = HERE) -> Item:
+    """Return an item that has to be there."""
+    item = store.get(namespace, key)
+    assert item is not None, f"no item {key!r} in {namespace!r}"
+    return item
+
+
+def _batch(store: BaseStore, ops: Iterable[Op]) -> list[Result]:
+    return store.batch(ops)
+
+
+def _abatch(store: BaseStore, ops: Iterable[Op]) -> list[Result]:
+    return asyncio.run(store.abatch(ops))
+
+
+class StoreCases:
+    """Fixtures and settings; `StoreContract` describes them."""
+
+    known_failures: ClassVar[Mapping[str, str]] = {}
+    clock: ClassVar[float] = 1.0
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cases = [name for name in dir(cls) if name.startswith("test_")]
+        for case in cls.known_failures:
+            if not matching(cases, case.partition("[")[0]):
+                raise TypeError(f"{cls.__name__}.known_failures: the contract has no case {case!r}")
+
+    @pytest.fixture
+    def plain_store(self) -> BaseStore:
+        """An empty store without an index."""
+        raise NotImplementedError(f"{type(self).__name__} has to define a fixture `plain_store`: see StoreContract")
+
+    @pytest.fixture
+    def indexed_store(self) -> BaseStore:
+        """An empty store with an index on the fields `text` and `more`."""
+        pytest.skip(f"{type(self).__name__} defines no fixture `indexed_store`")
+
+    @pytest.fixture
+    def ttl_store(self, plain_store: BaseStore) -> BaseStore:
+        """An empty store in which a read starts an item's time to live anew."""
+        return plain_store
+
+    @pytest.fixture(params=["plain", "indexed"])
+    def store(self, request: pytest.FixtureRequest) -> Any:
+        """An empty store; each case runs without an index and with one."""
+        return request.getfixturevalue(f"{request.param}_store")
+
+    @pytest.fixture(params=[_batch, _abatch], ids=["batch", "abatch"])
+    def carry_out(self, request: pytest.FixtureRequest) -> Any:
+        """A function of a store and operations: both ways to carry out a batch."""
+        return request.param
+
+    @pytest.fixture(autouse=True)
+    def _admit_known_failures(self, request: pytest.FixtureRequest) -> None:
+        for case, reason in self.known_failures.items():
+            if _names(case, request.node):
+                request.node.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+
+
+def _names(entry: str, case: Any) -> bool:
+    """Say whether an entry of `known_failures` means a case: by its name, and by one of its parameters if it asks."""
+    name, _, part = entry.partition("[")
+    parameters = case.callspec.id.split("-") if hasattr(case, "callspec") else []
+    wanted = part.removesuffix("]")
+    return fnmatchcase(case.originalname, name) and (not wanted or bool(matching(parameters, wanted)))
