@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from langgraph.errors import GraphBubbleUp
 
+from reasoningbank_langgraph.dialects import Manners, capped, manners_of, name_of, token_cap
 from reasoningbank_langgraph.errors import ModelCallError, ModelError, ModelTimeoutError
+from reasoningbank_langgraph.refusals import cut_reply, explained, is_ignored, is_refusal, refused_cap, said_by
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
     from langchain_core.runnables import Runnable, RunnableConfig
+
+__all__ = ["Dialogue", "Request", "Speaker", "token_cap", "within"]
 
 Result = TypeVar("Result")
 
@@ -38,39 +42,43 @@ class Request(NamedTuple):
 
 
 Dialogue = Generator[Request, "AIMessage", Result]
-Dialect = Callable[["BaseChatModel", Request], "Runnable[Any, Any]"]
 
 
 class Speaker:
     """Carries dialogues to one model, with a token cap and a time limit on every call.
 
-    The way of asking for JSON is settled by the first calls and remembered: a schema the server enforces where it
-    can, a plain request where it cannot.
+    The way of asking for JSON is settled by the first calls to the model and remembered: structured output, a tool
+    call, JSON mode, plain text, the first of them that the model and its server take. A model whose profile says that
+    it has no `structured_output` or no `tool_calling` is not asked for it.
 
     Args:
         model: any chat model; none of tools, JSON mode or structured output is required.
         purpose: names the calls in traces and errors, for example `"judge"`.
         time_limit: seconds one call may take.
-
-    Attributes:
-        fallbacks: how often a way of asking was refused by the model or its server, by name.
     """
 
     def __init__(self, model: BaseChatModel, purpose: str, *, time_limit: float = 120.0) -> None:
         self.model, self.purpose, self.time_limit = model, purpose, time_limit
-        self.fallbacks: dict[str, int] = {}
-        self._dialects = _dialects_of(model)
+        self._manners = manners_of(model)
 
     @property
     def model_name(self) -> str:
         """What the model calls itself."""
-        named = getattr(self.model, "model_name", None) or getattr(self.model, "model", None)
-        return str(named or type(self.model).__name__)
+        return name_of(self.model)
 
     @property
     def dialect(self) -> str:
-        """The way of asking in use: `json_schema`, `json_object`, `structured` or `plain`."""
-        return self._dialects[0][0]
+        """The way of asking in use: `json_schema`, `tool_call`, `json_object`, `structured` or `plain`."""
+        return self._manners.ways[0].name
+
+    @property
+    def fallbacks(self) -> dict[str, int]:
+        """How often what was refused by the model or its server: a way of asking, or a spelling of the token cap."""
+        return dict(self._manners.refused)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what events and reports show: `asked`, the way in use (None before a reply), and `fallbacks`."""
+        return self._manners.facts()
 
     def run(self, dialogue: Dialogue[Result], config: RunnableConfig | None = None) -> Result:
         """Hold the dialogue. Raises `ModelError` when a call fails or takes too long."""
@@ -95,77 +103,74 @@ class Speaker:
                 return result
 
     def _ask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
-        refused: list[str] = []
-        ways = self._dialects  # as they are now: another thread may settle on one meanwhile
-        while True:
-            name, dialect = ways[len(refused)]
+        turn = _Turn(self._manners, request, self.purpose)
+        while turn.reply is None:
             try:
-                ask = partial(self._prepared(dialect, request).invoke, request.messages, config)
-                return self._settled(refused, _raw(within(self.time_limit, self.purpose, ask)))
-            except Exception as error:  # noqa: BLE001 - sorted out below
-                if (cut := _cut_reply(error)) is not None:
-                    return self._settled(refused, cut)
-                refused.append(self._refused(name, error))
+                ask = partial(turn.call().invoke, request.messages, config)
+                turn.answered(within(self.time_limit, self.purpose, ask))
+            except Exception as error:  # noqa: BLE001 - sorted out there
+                turn.failed(error)
+        return turn.reply
 
     async def _aask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
-        refused: list[str] = []
-        ways = self._dialects  # as they are now: another thread may settle on one meanwhile
-        while True:
-            name, dialect = ways[len(refused)]
+        turn = _Turn(self._manners, request, self.purpose)
+        while turn.reply is None:
             try:
-                call = self._prepared(dialect, request)
-                reply = await asyncio.wait_for(call.ainvoke(request.messages, config), self.time_limit)
-                return self._settled(refused, _raw(reply))
+                turn.answered(await asyncio.wait_for(turn.call().ainvoke(request.messages, config), self.time_limit))
             except TimeoutError:
-                raise ModelTimeoutError(self.purpose, self.time_limit) from None
-            except Exception as error:  # noqa: BLE001 - sorted out below
-                if (cut := _cut_reply(error)) is not None:
-                    return self._settled(refused, cut)
-                refused.append(self._refused(name, error))
+                turn.failed(ModelTimeoutError(self.purpose, self.time_limit))
+            except Exception as error:  # noqa: BLE001 - sorted out there
+                turn.failed(error)
+        return turn.reply
 
-    def _settled(self, refused: list[str], reply: AIMessage) -> AIMessage:
-        """Remember what was refused, now that another way worked: an outage of everything teaches nothing."""
-        for name in refused:
-            self.fallbacks[name] = self.fallbacks.get(name, 0) + 1
-        if refused:
-            self._dialects = [way for way in self._dialects if way[0] not in refused]
-        return reply
 
-    def _prepared(self, dialect: Dialect, request: Request) -> Runnable[Any, Any]:
-        call = dialect(self.model, request)
+class _Turn:
+    """One request on its way to a reply: which way is tried next, and what that showed."""
+
+    def __init__(self, manners: Manners, request: Request, purpose: str) -> None:
+        self.manners, self.request, self.purpose = manners, request, purpose
+        self.ways, self.bad_cap = manners.ways, manners.bad_cap  # as they are now: another thread may change them
+        self.refused: list[str] = []
+        self.reply: AIMessage | None = None
+        self._spare: AIMessage | None = None
+
+    def call(self) -> Runnable[Any, Any]:
+        """Return what to invoke with the messages."""
+        model = capped(self.manners.model, self.request.max_tokens, self.bad_cap)
+        call = self.ways[0].bind(model, self.request.schema)
         return call.with_config(tags=[f"reasoningbank:{self.purpose}", "nostream"], run_name=self.purpose)
 
-    def _refused(self, name: str, error: Exception) -> str:
-        """Return the name of a way of asking that was refused; raise if it is the model that failed."""
-        if isinstance(error, (ModelError, GraphBubbleUp, AssertionError)):
+    def answered(self, raw: Any) -> None:
+        """Take a reply, or keep it for the worst case where it shows that the way of asking was ignored."""
+        reply: AIMessage = raw["raw"] if isinstance(raw, dict) else raw  # `with_structured_output(include_raw=True)`
+        if len(self.ways) > 1 and is_ignored(self.ways[0].name, reply):
+            self._spare = reply if self._spare is None else self._spare
+            self._next_way()
+        else:
+            self.manners.learn(self.refused, self.bad_cap)
+            self.reply = reply
+
+    def failed(self, error: Exception) -> None:
+        """Go on to another spelling or way where it was refused; raise if it is the model that failed."""
+        if isinstance(error, (GraphBubbleUp, AssertionError)):
             raise error
-        if name == "plain" or not _is_refusal(error):
-            raise ModelCallError(self.purpose, error) from error
-        return name
+        cause = explained(error)
+        if (cut := cut_reply(cause)) is not None:
+            self.answered(cut)
+        elif self.bad_cap is None and (spelling := refused_cap(cause)):
+            self.bad_cap = spelling
+        elif len(self.ways) > 1 and is_refusal(cause):
+            self._next_way()
+        elif self._spare is not None:
+            self.reply = self._spare
+        else:
+            raise (
+                cause if isinstance(cause, ModelError) else ModelCallError(self.purpose, cause, said_by(cause))
+            ) from cause
 
-
-def _cut_reply(error: Exception) -> AIMessage | None:
-    """OpenAI's client raises where a structured reply is cut by its cap or a filter; that is a reply, not an outage."""
-    from langchain_core.messages import AIMessage
-
-    if type(error).__name__ == "ContentFilterFinishReasonError":
-        return AIMessage("", response_metadata={"finish_reason": "content_filter"})
-    completion = getattr(error, "completion", None)
-    if completion is None:
-        return None
-    choice = completion.choices[0]
-    return AIMessage(choice.message.content or "", response_metadata={"finish_reason": choice.finish_reason})
-
-
-def _is_refusal(error: Exception) -> bool:
-    """A server that cannot do a kind of request says so with 400, 404, 422, 500 or 501; a client by these types.
-
-    A prompt that is too long for the model is refused with 400 as well, and would be in any other form.
-    """
-    status = getattr(error, "status_code", None)
-    if status is not None:
-        return status in (400, 404, 422, 500, 501) and "context" not in str(error).lower()
-    return isinstance(error, (NotImplementedError, TypeError, ValueError, AttributeError))
+    def _next_way(self) -> None:
+        self.refused.append(self.ways[0].name)
+        self.ways = [way for way in self.ways[1:] if way.name not in self.manners.refused]
 
 
 def within(seconds: float, purpose: str, call: Callable[[], Any]) -> Any:
@@ -186,57 +191,3 @@ def within(seconds: float, purpose: str, call: Callable[[], Any]) -> Any:
         if future.done():
             raise
         raise ModelTimeoutError(purpose, seconds) from None
-
-
-def _raw(reply: Any) -> AIMessage:
-    """`with_structured_output(include_raw=True)` wraps the message; the other ways return it."""
-    message: AIMessage = reply["raw"] if isinstance(reply, dict) else reply
-    return message
-
-
-def _dialects_of(model: BaseChatModel) -> list[tuple[str, Dialect]]:
-    if _speaks_openai(model):
-        return [("json_schema", _json_schema), ("json_object", _json_object), ("plain", _plain)]
-    return [("structured", _structured), ("plain", _plain)]
-
-
-def _speaks_openai(model: BaseChatModel) -> bool:
-    return any(cls.__name__ == "BaseChatOpenAI" for cls in type(model).__mro__)
-
-
-def _json_schema(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
-    named = {"name": "reply", "schema": request.schema}
-    return model.bind(
-        **token_cap(model, request.max_tokens), response_format={"type": "json_schema", "json_schema": named}
-    )
-
-
-def _json_object(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
-    """The schema inside the format is what llama.cpp's server enforces; others take it for plain JSON mode."""
-    return model.bind(
-        **token_cap(model, request.max_tokens), response_format={"type": "json_object", "schema": request.schema}
-    )
-
-
-def _structured(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
-    named = {"title": "reply", "description": "The reply.", **request.schema}
-    return model.with_structured_output(named, include_raw=True)
-
-
-def _plain(model: BaseChatModel, request: Request) -> Runnable[Any, Any]:
-    return model.bind(**token_cap(model, request.max_tokens))
-
-
-def token_cap(model: BaseChatModel, max_tokens: int) -> dict[str, Any]:
-    """Return what to `bind` to a model to cap its reply, named as the model's class does.
-
-    `ChatOpenAI` sends it as `max_completion_tokens`, which servers other than OpenAI's may not know.
-    """
-    fields = type(model).model_fields
-    caps: dict[str, Any] = {
-        name: max_tokens for name in ("max_tokens", "num_predict", "max_output_tokens") if name in fields
-    }
-    if type(model).__name__ == "ChatOpenAI" and getattr(model, "openai_api_base", None):
-        extra = getattr(model, "extra_body", None) or {}
-        caps = {**caps, "extra_body": {**extra, "max_tokens": max_tokens}}
-    return caps

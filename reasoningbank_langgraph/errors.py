@@ -10,6 +10,7 @@ Catch `ReasoningBankError` to catch them all; each message carries the value tha
     ├── InvalidTaskError (ValueError)          the task is empty, too long or not text
     ├── ProblemFileError (ValueError)          a file of problems cannot be read as one
     ├── ImportFileError (ValueError)           a file is no export of a bank; nothing was imported
+    ├── ExperimentError                        an experiment cannot begin or go on as it is
     ├── NamespaceError (ValueError)
     │   ├── MissingNamespaceLabelError         a label in braces is not in config["configurable"]
     │   └── InvalidNamespaceLabelError         a label LangGraph stores would refuse
@@ -101,6 +102,10 @@ class ImportFileError(ReasoningBankError, ValueError):
         self.path, self.line = path, line
         where = f"{path}" if line is None else f"{path}, line {line}"
         super().__init__(f"{where}: {problem:.500}; nothing was imported")
+
+
+class ExperimentError(ReasoningBankError):
+    """An experiment cannot begin, or not go on in the folder it began in."""
 
 
 class NamespaceError(ReasoningBankError, ValueError):
@@ -195,9 +200,9 @@ class ModelError(ReasoningBankError):
 class ModelCallError(ModelError):
     """The model's server failed or refused the request."""
 
-    def __init__(self, purpose: str, cause: BaseException) -> None:
+    def __init__(self, purpose: str, cause: BaseException, said: str | None = None) -> None:
         self.purpose = purpose
-        super().__init__(f"{purpose}: the model call failed with {type(cause).__name__}: {str(cause)[:300]}")
+        super().__init__(f"{purpose}: the model call failed with {type(cause).__name__}: {(said or str(cause))[:300]}")
 
 
 class ModelTimeoutError(ModelError):

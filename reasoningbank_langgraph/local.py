@@ -115,7 +115,8 @@ class LocalModelServer:
         """
         import openai
 
-        profile = {"max_input_tokens": self.n_ctx}
+        # Of the ways to ask for JSON this server knows JSON mode with a schema, and nothing is to be tried in vain.
+        profile = {"max_input_tokens": self.n_ctx, "structured_output": False, "tool_calling": False}
         calm = {"timeout": 300.0, "max_retries": 0}
         defaults = {"temperature": 0.0, "max_tokens": self.n_ctx // 2, "profile": profile, **calm}
         plumbing = {

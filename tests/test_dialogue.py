@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from reasoningbank_langgraph.dialogue import Request, Speaker, token_cap
 from reasoningbank_langgraph.errors import ModelCallError, ModelTimeoutError
+from reasoningbank_langgraph.refusals import refused_cap
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}
@@ -36,7 +37,7 @@ class BaseChatOpenAI(ScriptedChatModel):
     options: list = []
 
     def _generate(self, messages, stop=None, run_manager=None, **options):
-        self.options.append(options)
+        self.options.append({**options, "max_tokens": self.max_tokens})
         kind = options.get("response_format", {}).get("type")
         if kind in self.metadata["refuses"]:
             raise self.metadata["error"]
@@ -134,12 +135,103 @@ def test_every_call_is_capped():
     assert [options["max_tokens"] for options in model.options] == [20, 20]
 
 
-def test_a_chat_model_of_openai_on_another_server_gets_the_cap_in_both_spellings():
+def test_a_chat_model_of_openai_on_another_server_gets_the_cap_in_both_spellings(monkeypatch):
     from langchain_openai import ChatOpenAI
 
     own = ChatOpenAI(model="m", base_url="http://127.0.0.1:9/v1", api_key="x", extra_body={"top_k": 1})
     assert token_cap(own, 7) == {"max_tokens": 7, "extra_body": {"top_k": 1, "max_tokens": 7}}
     assert token_cap(ScriptedChatModel([]), 7) == {}
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    assert token_cap(ChatOpenAI(model="m", api_key="x"), 7) == {"max_tokens": 7, "extra_body": {"max_tokens": 7}}
+
+
+@pytest.mark.parametrize(
+    ("said", "spelling"),
+    [
+        ("Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.", "max_tokens"),
+        ("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.", "max_tokens"),
+        ("max_tokens and max_completion_tokens cannot be set at the same time", "max_tokens"),
+        ("Unrecognized request argument supplied: max_completion_tokens", "max_completion_tokens"),
+        ("property 'max_completion_tokens' is unsupported", "max_completion_tokens"),
+        ("{'type': 'extra_forbidden', 'loc': ['body', 'max_completion_tokens']}", "max_completion_tokens"),
+        ("{'type': 'extra_forbidden', 'loc': ['body', 'tools'], 'input': {'max_tokens': 5}}", None),
+        ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", None),
+        ("'max_tokens' is too large: this model's maximum context length is 4096 tokens", None),
+        ("Unsupported parameter: 'response_format'", None),
+    ],
+)
+def test_a_refused_spelling_of_the_cap_is_told_from_a_refused_cap(said, spelling):
+    assert refused_cap(RefusedError(400, said)) == spelling
+    assert refused_cap(RefusedError(401, said)) is None
+
+
+@pytest.mark.parametrize("base_url", [None, "https://api.openai.com/v1", "https://x.openai.azure.com/openai/v1/"])
+def test_openai_itself_gets_the_cap_in_one_spelling(base_url):
+    from langchain_openai import ChatOpenAI
+
+    assert token_cap(ChatOpenAI(model="m", base_url=base_url, api_key="x"), 7) == {"max_tokens": 7}
+
+
+class Particular(ScriptedChatModel):
+    """A model of another provider: its cap is a field of its own, and no call takes it."""
+
+    num_predict: int | None = None
+    seen: list = []
+    tools: str = "any"
+    """Whether it answers a forced tool call by one."""
+
+    def bind_tools(self, tools, *, tool_choice=None, **options):
+        return self.bind(tools=tools, tool_choice=tool_choice)
+
+    def with_structured_output(self, *args, **options):
+        raise NotImplementedError
+
+    def _generate(self, messages, stop=None, run_manager=None, *, tools=(), tool_choice=None):
+        self.seen.append((tool_choice, self.num_predict))
+        done = super()._generate(messages, stop, run_manager)
+        if tools and tool_choice == self.tools:
+            done.generations[0].message.tool_calls = [{"name": "reply", "args": {"x": "y"}, "id": "1"}]
+        return done
+
+
+def test_a_model_of_another_provider_is_capped_by_its_own_field_and_stays_as_it_was():
+    model = Particular(lambda _: "{}", seen=[])
+    speaker = Speaker(model, "judge")
+    speaker.run(dialogue(2))
+    assert model.seen == [("any", 20), ("any", 20)]
+    assert (speaker.dialect, speaker.fallbacks, model.num_predict) == ("tool_call", {"structured": 1}, None)
+
+
+def test_structured_output_is_capped_as_well():
+    class Structured(Particular):
+        def with_structured_output(self, schema, *, include_raw):
+            return self | (lambda message: {"raw": message})
+
+    model = Structured(lambda _: "{}", seen=[])
+    Speaker(model, "judge").run(dialogue())
+    assert model.seen == [(None, 20)]
+
+
+def test_a_forced_tool_call_answered_by_text_is_asked_for_another_way():
+    model = Particular(["of no use", "second"], seen=[], tools="never")
+    speaker = Speaker(model, "judge")
+    assert speaker.run(dialogue()) == ["second"]
+    assert (speaker.dialect, speaker.fallbacks) == ("plain", {"structured": 1, "tool_call": 1})
+
+
+@pytest.mark.parametrize("error", [ConnectionError("down"), RefusedError(400)])
+def test_a_reply_that_was_put_aside_is_taken_where_nothing_else_works(error):
+    speaker = Speaker(Particular(["aside", error], seen=[], tools="never"), "judge")
+    assert speaker.run(dialogue()) == ["aside"]
+    assert (speaker.dialect, speaker.fallbacks) == ("structured", {})
+
+
+def test_models_share_nothing_with_models_that_only_equal_them():
+    one, other = Particular(lambda _: "{}", seen=[]), Particular(lambda _: "{}", seen=[])
+    speaker = Speaker(one, "judge")
+    speaker.run(dialogue())
+    assert Speaker(one, "extract").fallbacks == speaker.fallbacks == {"structured": 1}
+    assert Speaker(other, "extract").fallbacks == {}
 
 
 def test_a_call_that_takes_too_long_is_given_up():

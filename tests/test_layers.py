@@ -13,7 +13,7 @@ ROWS = [
     ["errors"],
     ["messages", "namespaces"],
     ["records"],
-    ["prompts", "text", "models"],
+    ["prompts", "text", "models", "dialects", "refusals"],
     ["parsing", "embeddings", "trajectory", "state", "dialogue"],
     ["store"],
     ["bank", "math_answers", "problems"],

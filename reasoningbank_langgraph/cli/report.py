@@ -18,6 +18,7 @@ from reasoningbank_langgraph.problems import Problem
 from reasoningbank_langgraph.text import clean_line
 
 console = Console(soft_wrap=True, highlight=False)
+DONE = "done before"
 PARTS = ("retrieve", "solve", "judge", "extract", "write")
 _EVENTS = {"retrieved": "retrieve", "judged": "judge", "extracted": "extract", "consolidated": "write"}
 _STYLES = {"success": "green", "failure": "red", "indeterminate": "yellow"}
@@ -125,6 +126,7 @@ class Report:
                 "unreadable replies",
                 f"judge {_unread(outcomes, 'verdict')}, extractor {_unread(outcomes, 'extraction')}",
             ),
+            *_speech(outcomes),
             ("recalled lessons", f"for {_count(recalled, 'problem')}, {own} of them its own"),
             ("seconds a problem", self._mean_seconds(outcomes)),
             ("bank now", amount(self.bank.totals())),
@@ -192,6 +194,16 @@ def amount(totals: Totals) -> str:
 
 def _count(number: int, name: str) -> str:
     return f"{number} {name}" if number == 1 else f"{number} {name}s"
+
+
+def _speech(outcomes: list[Outcome]) -> list[tuple[str, str]]:
+    """How the model that distils was asked in this run, and what its server refused; nothing where it was not."""
+    reports = [outcome.values.get("extraction") or {} for outcome in outcomes if outcome.resumed != DONE]
+    told = [report for report in reports if report.get("asked")]
+    if not told:
+        return []
+    refused = ", ".join(told[-1]["fallbacks"])
+    return [("model speaks", told[-1]["asked"] + (f" (refused: {refused})" if refused else ""))]
 
 
 def _recalls_itself(problem: Problem, outcome: Outcome) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from reasoningbank_langgraph.cli.report import Outcome, Report, Seconds, console
+from reasoningbank_langgraph.cli.report import DONE, Outcome, Report, Seconds, console
 from reasoningbank_langgraph.errors import ReasoningBankError
 from reasoningbank_langgraph.problems import Problem, one_problem, read_problems
 
@@ -130,7 +130,7 @@ def _solve_one(graph: Any, problem: Problem, thread: str) -> Outcome:
     config = {"configurable": {"thread_id": f"{thread}/{problem.id}"}}
     before = graph.get_state(config)
     if before.values and not before.next:
-        return Outcome(before.values, Seconds({}), resumed="done before")
+        return Outcome(before.values, Seconds({}), resumed=DONE)
     fresh = {"task": problem.text, "task_id": problem.id, "reference": problem.answer}
     clock = Seconds({})
     try:

@@ -17,6 +17,8 @@ from reasoningbank_langgraph.state import Names, Selector
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from reasoningbank_langgraph.dialogue import Speaker
+
 _IDS = UUID("6f1f2b0e-6f0a-5a53-9a51-0d6c9a2f7a10")
 """Root of all ids of this package: equal inputs give equal ids on every machine."""
 
@@ -48,15 +50,15 @@ def create_extract(
         MissingStateError: when run, no verdict is there.
     """
     extractor = LessonExtractor(chat_model(model), max_tokens=max_tokens, time_limit=time_limit)
-    names, name = Names(task, answer, messages), extractor.speaker.model_name
+    names, speaker = Names(task, answer, messages), extractor.speaker
 
     def extract(state: State, context: Context) -> Update:
         started, judged = time.perf_counter(), judged_of(state, names)
-        return _told(judged, extractor.invoke(judged, context.config), name, context, started)
+        return _told(judged, extractor.invoke(judged, context.config), speaker, context, started)
 
     async def aextract(state: State, context: Context) -> Update:
         started, judged = time.perf_counter(), judged_of(state, names)
-        return _told(judged, await extractor.ainvoke(judged, context.config), name, context, started)
+        return _told(judged, await extractor.ainvoke(judged, context.config), speaker, context, started)
 
     return MemoryNode("extract", extract, aextract, names)
 
@@ -102,17 +104,20 @@ def mint(judged: Judged, distilled: Distilled, model: str, context: Context) -> 
     ]
 
 
-def _told(judged: Judged, distilled: Distilled, model: str, context: Context, started: float) -> Update:
-    items = mint(judged, distilled, model, context)
-    ids = [item.id for item in items]
-    context.emit(
-        "extracted", started, count=len(ids), ids=ids, reason=distilled.reason, dropped=dict(distilled.dropped)
-    )
+def tell(items: list[MemoryItem], distilled: Distilled, speaker: Speaker, context: Context, started: float) -> Update:
+    """Emit what was distilled and how the model was asked, and return it for the state."""
+    ids, asked, dropped = [item.id for item in items], speaker.facts(), dict(distilled.dropped)
+    context.emit("extracted", started, count=len(ids), ids=ids, reason=distilled.reason, dropped=dropped, **asked)
     report = {
         "reason": distilled.reason,
         "truncated": distilled.truncated,
-        "dropped": dict(distilled.dropped),
+        "dropped": dropped,
         "redacted": dict(distilled.redacted),
         "raw": distilled.raw,
+        **asked,
     }
     return {"lessons": [item.to_json() for item in items], "extraction": report}
+
+
+def _told(judged: Judged, distilled: Distilled, speaker: Speaker, context: Context, started: float) -> Update:
+    return tell(mint(judged, distilled, speaker.model_name, context), distilled, speaker, context, started)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from reasoningbank_langgraph.judges import JudgeLike, LLMJudge, as_judge
+from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge, as_judge
 from reasoningbank_langgraph.judges.base import outage
 from reasoningbank_langgraph.models import chat_model
 from reasoningbank_langgraph.nodes.attempts import attempt_of
@@ -14,7 +14,11 @@ from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.state import Names, Selector
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from langchain_core.language_models import BaseChatModel
+
+    from reasoningbank_langgraph.dialogue import Speaker
 
 
 def create_judge(
@@ -55,7 +59,7 @@ def create_judge(
             verdict = _unanswered(attempt) or runnable.invoke(attempt, context.config)
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
             verdict = outage(name, error)
-        return _told(verdict, context, started)
+        return _told(verdict, runnable, context, started)
 
     async def ajudged(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
@@ -63,7 +67,7 @@ def create_judge(
             verdict = _unanswered(attempt) or await runnable.ainvoke(attempt, context.config)
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
             verdict = outage(name, error)
-        return _told(verdict, context, started)
+        return _told(verdict, runnable, context, started)
 
     return MemoryNode("judge", judged, ajudged, names)
 
@@ -75,6 +79,29 @@ def _unanswered(attempt: Attempt) -> Verdict | None:
     return Verdict(status="indeterminate", reason="no_evidence", rationale="the solver gave no answer", judge="none")
 
 
-def _told(verdict: Verdict, context: Context, started: float) -> Update:
-    context.emit("judged", started, count=1, ids=[], status=verdict.status, reason=verdict.reason, judge=verdict.judge)
+def _told(verdict: Verdict, judge: object, context: Context, started: float) -> Update:
+    context.emit(
+        "judged",
+        started,
+        count=1,
+        ids=[],
+        status=verdict.status,
+        reason=verdict.reason,
+        judge=verdict.judge,
+        **_asked(judge),
+    )
     return {"verdict": verdict.to_json()}
+
+
+def _asked(judge: object) -> dict[str, Any]:
+    """How the model that judges is asked; of an ensemble with several, the first that was."""
+    told = [speaker.facts() for speaker in _speakers(judge)]
+    return next((facts for facts in told if facts["asked"]), {"asked": None, "fallbacks": {}})
+
+
+def _speakers(judge: object) -> Iterator[Speaker]:
+    if isinstance(judge, LLMJudge):
+        yield judge.speaker
+    elif isinstance(judge, EnsembleJudge):
+        for inner in judge.judges:
+            yield from _speakers(inner)

@@ -1,0 +1,102 @@
+"""What an error of a model's client, or a reply, says: a way of asking refused, a reply cut off, or an outage."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from reasoningbank_langgraph.errors import ModelServerError
+from reasoningbank_langgraph.messages import content_text
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
+
+_REFUSING = (400, 404, 422, 500, 501)
+"""HTTP statuses by which servers say that they cannot do a kind of request."""
+_TOO_LONG = re.compile(
+    r"context[ _-]?(?:length|window|size)|maximum context|prompt is too long|`inputs`", re.IGNORECASE
+)
+"""A prompt too long for the model is refused with 400 as well, and would be in any other form."""
+_CAP = r"(?P<{}>max_(?:completion_)?tokens)\b"
+_BAD_CAP = re.compile(
+    rf"(?:unsupported|unknown|unrecognized|unexpected|setting|forbidden)[^{{}}]{{0,60}}?\b{_CAP.format('after')}"
+    rf"|\b{_CAP.format('before')}[^{{}}]{{0,60}}?(?:unsupported|not supported|not permitted|at the same time)",
+    re.IGNORECASE,
+)
+_CUT, _FILTERED = {"length", "max_tokens"}, {"content_filter", "refusal", "safety"}
+_RUN = 50
+"""White space in a row that no JSON needs: a model in JSON mode that lost the thread writes it up to its cap."""
+
+
+def explained(error: Exception) -> Exception:
+    """Return the error behind one that hides it: LangChain's advice as a warning, a page in place of JSON."""
+    if isinstance(error, Warning) and isinstance(error.__context__, Exception):
+        return error.__context__  # where the program turns warnings into errors
+    response: Any = getattr(error, "response", None)
+    if hasattr(error, "status_code") or not hasattr(response, "headers"):
+        return error
+    kind = response.headers.get("content-type", "no content type")
+    if "json" in kind:
+        return error
+    return ModelServerError(
+        f"{response.url} answered with {kind} in place of JSON, is the address right? It begins {response.text[:100]!r}"
+    )
+
+
+def said_by(error: Exception) -> str:
+    """Return what an error says; OpenAI's client leaves out what servers say in a form other than OpenAI's."""
+    body = getattr(error, "body", None)
+    told = not body or (isinstance(body, dict) and isinstance(body.get("message"), str))
+    return str(error) if told else f"{error} - {body}"
+
+
+def is_refusal(error: Exception) -> bool:
+    """Say whether a way of asking was refused; if not, it is the model or its server that failed."""
+    status = getattr(error, "status_code", None)
+    if status is not None:
+        return status in _REFUSING and not _TOO_LONG.search(said_by(error))
+    return isinstance(error, (NotImplementedError, TypeError, ValueError, AttributeError, KeyError))
+
+
+def refused_cap(error: Exception) -> str | None:
+    """Return the spelling of the token cap that a server refused: `max_tokens` or `max_completion_tokens`."""
+    if getattr(error, "status_code", None) not in _REFUSING or _TOO_LONG.search(said_by(error)):
+        return None
+    found = _BAD_CAP.search(said_by(error))
+    return (found["after"] or found["before"]).lower() if found else None
+
+
+def cut_reply(error: Exception) -> AIMessage | None:
+    """OpenAI's client raises where a structured reply is cut by its cap or a filter; that is a reply, not an outage."""
+    from langchain_core.messages import AIMessage
+
+    if type(error).__name__ == "ContentFilterFinishReasonError" or getattr(error, "code", None) == "content_filter":
+        return AIMessage("", response_metadata={"finish_reason": "content_filter"})
+    completion = getattr(error, "completion", None)
+    if completion is None:
+        return None
+    choice = completion.choices[0]
+    return AIMessage(choice.message.content or "", response_metadata={"finish_reason": choice.finish_reason})
+
+
+def is_ignored(way: str, reply: AIMessage) -> bool:
+    """Say whether a reply shows that the server does not keep to the way it was asked in."""
+    return (way == "tool_call" and _lacks_call(reply)) or _runs_on(reply)
+
+
+def _lacks_call(reply: AIMessage) -> bool:
+    """A server that does not know tools answers as if they were not there; a model that refuses is another thing."""
+    called = reply.tool_calls or reply.invalid_tool_calls or reply.additional_kwargs.get("function_call")
+    refused = reply.additional_kwargs.get("refusal") or _ending(reply) & _FILTERED
+    return not called and not refused
+
+
+def _runs_on(reply: AIMessage) -> bool:
+    text = content_text(reply.content)
+    said = text.rstrip()
+    return len(text) - len(said) >= _RUN and not said.endswith("}") and bool(_ending(reply) & _CUT)
+
+
+def _ending(reply: AIMessage) -> set[str]:
+    metadata: dict[str, Any] = reply.response_metadata or {}
+    return {str(metadata.get(name)).lower() for name in ("finish_reason", "stop_reason", "done_reason")}
