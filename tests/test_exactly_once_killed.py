@@ -19,7 +19,7 @@ def killed(request, tmp_path_factory):
     """What `crash_child` found for one kind of checkpointer."""
     url = [request.getfixturevalue("postgres")] if request.param == "postgres" else []
     command = [sys.executable, "-m", "tests.crash_child", request.param, str(tmp_path_factory.mktemp("killed")), *url]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=400)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=600)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
