@@ -1,13 +1,15 @@
-"""`reasoningbank bank`: look at a bank, check it, repair it, move it to another embedder."""
+"""`reasoningbank bank`: look at a bank, check it, repair it, clean it, move it to another embedder, serve it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from reasoningbank_langgraph.cli.report import amount, console, short
@@ -16,7 +18,7 @@ from reasoningbank_langgraph.errors import ReasoningBankError
 if TYPE_CHECKING:
     from reasoningbank_langgraph.store import ChromaStore
 
-bank_app = typer.Typer(help="A bank on disk: show, verify, rebuild, reindex.", no_args_is_help=True)
+bank_app = typer.Typer(help="A bank on disk: show, verify, rebuild, reindex, vacuum, serve.", no_args_is_help=True)
 _Bank = Annotated[Path, typer.Option(help="Folder of the bank.")]
 _HERE = Path("bank")
 
@@ -59,22 +61,66 @@ def rebuild(bank: _Bank = _HERE) -> None:
 
 @bank_app.command()
 def reindex(bank: _Bank = _HERE) -> None:
-    """Move a bank that was made with another embedder to the packaged one."""
-    with _opened(bank, reindex=True) as store:
-        console.print(str(store.verify()))
+    """Move a bank that was made with another embedder to the packaged one; stopped, it goes on when called again."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("embedding", total=None)
+        with _opened(bank, reindex=lambda done, total: bar.update(task, completed=done, total=total)) as store:
+            report = store.verify()
+    console.print(str(report))
+
+
+@bank_app.command()
+def vacuum(bank: _Bank = _HERE) -> None:
+    """Remove all traces of deleted and replaced lessons from the files."""
+    before = _megabytes(bank)
+    with _opened(bank) as store:
+        store.vacuum()
+        report = store.verify()
+    console.print(f"{before:.1f} MB -> {_megabytes(bank):.1f} MB\n{report}")
+
+
+@bank_app.command("serve")
+def serve_command(
+    bank: Annotated[Path, typer.Option("--path", "--bank", help="Folder of the bank.")] = _HERE,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Where to listen on this machine.")] = 8000,
+) -> None:
+    """Let several programs of this machine use a bank at the same time; ends with Ctrl-C.
+
+    There is no password: every user of this machine can connect.
+    """
+    from reasoningbank_langgraph.store.serving import LOOPBACK, serve
+
+    def ready() -> None:
+        console.print(f'{bank} is open for: ChromaStore.from_server("{LOOPBACK}", {port})', markup=False)
+
+    with _named_errors(), suppress(KeyboardInterrupt):
+        serve(bank, port, ready)
 
 
 @contextmanager
-def _opened(bank: Path, *, reindex: bool = False) -> Iterator[ChromaStore]:
+def _opened(bank: Path, *, reindex: bool | Callable[[int, int], None] = False) -> Iterator[ChromaStore]:
     """Open an existing bank; a mistyped path must not make a new one."""
     from reasoningbank_langgraph.embeddings import default_embeddings
     from reasoningbank_langgraph.store import ChromaStore
 
     if not bank.is_dir():
         raise typer.BadParameter(f"there is no bank at {bank}", param_hint="--bank")
+    with (
+        _named_errors(),
+        ChromaStore.from_path(bank, embeddings=default_embeddings(), reindex=reindex) as store,
+    ):
+        yield store
+
+
+@contextmanager
+def _named_errors() -> Iterator[None]:
     try:
-        with ChromaStore.from_path(bank, embeddings=default_embeddings(), reindex=reindex) as store:
-            yield store
+        yield
     except ReasoningBankError as error:
         console.print(f"Error: {error}", style="red", markup=False)
         raise typer.Exit(1) from error
+
+
+def _megabytes(folder: Path) -> float:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6

@@ -48,7 +48,7 @@ def ask(call: Callable[[], T], refused: type[StoreError] = StoreCorruptedError) 
             f"the Chroma server{_place(last)} does not answer, tried {tries} times: {_said(last)}"
         ) from last
     except httpx.HTTPStatusError as error:
-        raise StoreUnavailableError(f"no Chroma server{_place(error)}: it answered {_said(error)}") from error
+        raise StoreUnavailableError(f"the server{_place(error)} answered {_said(error)}") from error
     except ChromaError as error:
         hint = "; rebuild_index() makes the index anew" if refused is StoreCorruptedError else ""
         raise refused(f"Chroma answered {type(error).__name__}: {error}{hint}") from error

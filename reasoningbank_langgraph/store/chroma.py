@@ -137,8 +137,8 @@ class ChromaStore(BaseStore):
             settings: see `StoreSettings`.
 
         Raises:
-            StoreUnavailableError: the server does not answer, or is no Chroma server.
-            StoreError: the server knows no such tenant or database, or refuses the headers.
+            StoreUnavailableError: the server does not answer, is no Chroma server, refuses the headers, or knows no
+                such tenant or database.
             EmbeddingMismatchError: the bank was made with another embedder.
         """
         client = server_client(host, port, ssl=ssl, headers=headers, tenant=tenant, database=database)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from reasoningbank_langgraph.errors import StoreError, StoreUnavailableError
 from reasoningbank_langgraph.store.calls import ANSWER_WITHIN, CONNECT_WITHIN, ask
@@ -34,14 +35,14 @@ def server_client(
     """Connect to a Chroma server.
 
     Raises:
-        StoreUnavailableError: nothing answers there, or something that is no Chroma server.
-        StoreError: the server refused the headers, or has no such tenant or database.
+        StoreUnavailableError: nothing answers there, or something that is no Chroma server, or one that refuses the
+            headers or has no such tenant or database.
     """
     import chromadb
     from chromadb.config import Settings
 
     sent = dict(headers or {})
-    _check_answers(host, port, ssl=ssl, headers=sent)
+    _check_answers(host, port, f"tenants/{quote(tenant, '')}/databases/{quote(database, '')}", ssl=ssl, headers=sent)
     settings = Settings(anonymized_telemetry=False)
     try:
         client = ask(
@@ -51,7 +52,7 @@ def server_client(
             StoreError,
         )
     except ValueError as error:
-        raise StoreUnavailableError(f"no Chroma server at {host}:{port}: {error}") from error
+        raise StoreUnavailableError(f"the Chroma server at {host}:{port} cannot be used: {error}") from error
     for session in _sessions(client):
         session.timeout = _limits()
     return client
@@ -92,13 +93,13 @@ def folder_of(client: ClientAPI) -> Path | None:
     return Path(settings.persist_directory) if settings.is_persistent and not is_shared(client) else None
 
 
-def _check_answers(host: str, port: int, *, ssl: bool, headers: Mapping[str, str]) -> None:
-    # Chroma's client waits without end for a server that takes connections and says nothing.
+def _check_answers(host: str, port: int, place: str, *, ssl: bool, headers: Mapping[str, str]) -> None:
+    # Chroma's client waits without end for a server that says nothing, and leaves connections open when it is refused.
     import httpx
     from chromadb.api.base_http_client import BaseHTTPClient
 
-    address = BaseHTTPClient.resolve_url(host, ssl, "/api/v2", port)
-    ask(lambda: httpx.get(f"{address}/heartbeat", headers=headers, timeout=_limits()).raise_for_status())
+    address = f"{BaseHTTPClient.resolve_url(host, ssl, '/api/v2', port)}/{place}"
+    ask(lambda: httpx.get(address, headers=headers, timeout=_limits()).raise_for_status())
 
 
 def _limits() -> httpx.Timeout:

@@ -80,9 +80,9 @@ class Shelf:
                 self.forget()
         release()
 
-    def tick(self) -> int:
-        """Return a time for the next write, later than that of the write before, even if the clock went back."""
-        self._last = max(self._last + 1, now())
+    def tick(self, after: int) -> int:
+        """Return a time for the next write, later than `after` and the write before, even if the clock went back."""
+        self._last = max(self._last + 1, after + 1, now())
         return self._last
 
     def snapshot(self, prefix: Namespace, *, everything: bool = False) -> Snapshot | None:

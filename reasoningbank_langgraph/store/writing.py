@@ -39,7 +39,8 @@ class Writer:
             return
         with self._shelf.writing:
             before = self._shelf.find({change.id: (change.namespace, change.key) for change in changes})
-            token, moment = uuid4().hex, self._shelf.tick()
+            token = uuid4().hex
+            moment = self._shelf.tick(after=max((entry.updated for entry in before.values()), default=0))
             written = [
                 self._written(change, order, before.get(change.id), token, moment, vectors)
                 for order, change in enumerate(changes)
