@@ -1,5 +1,7 @@
 """`reasoningbank bank`: what is on disk can be seen, checked, rebuilt and moved."""
 
+import re
+
 import pytest
 from typer.testing import CliRunner
 
@@ -41,12 +43,53 @@ def test_a_bank_of_another_embedder_is_refused_with_the_command_that_moves_it(fo
     refused = bank("show", folder)
     assert refused.exit_code == 1
     assert "reasoningbank bank reindex --bank" in refused.output
-    assert bank("reindex", folder).exit_code == 0
+    moved = bank("reindex", folder)
+    assert moved.exit_code == 0, moved.output
+    assert "ok=True" in moved.stdout
+    assert "1/1" in moved.stderr
     assert "1 lesson" in bank("show", folder).output
 
 
-def test_a_mistyped_path_makes_no_bank(tmp_path):
-    done = bank("show", tmp_path / "none")
-    assert done.exit_code == 2
-    assert "there is no bank at" in done.output
+def test_a_reindex_whose_embedder_fails_says_so_and_keeps_the_bank(folder, monkeypatch):
+    class Failing(HashEmbeddings):
+        model_name = "failing"
+
+        def embed_documents(self, texts):
+            if self.calls:
+                raise ConnectionError("no route")
+            return super().embed_documents(texts)
+
+    monkeypatch.setattr(embeddings, "default_embeddings", Failing)
+    assert isinstance(bank("reindex", folder).exception, ConnectionError)
+    monkeypatch.setattr(embeddings, "default_embeddings", HashEmbeddings)
+    assert "1 lesson" in bank("show", folder).output
+
+
+def test_a_vacuum_removes_what_was_deleted_and_says_how_large_the_bank_is(folder):
+    with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
+        store.put(("x",), "k", {"text": "deletedmarker"})
+        store.delete(("x",), "k")
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert any(b"deletedmarker" in path.read_bytes() for path in files)
+    done = bank("vacuum", folder)
+    assert done.exit_code == 0, done.output
+    assert re.search(r"\d\.\d MB -> \d\.\d MB\n.*ok=True", done.output)
+    assert not any(b"deletedmarker" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert "1 lesson" in bank("show", folder).output
+
+
+def test_a_bank_that_is_open_is_not_served(folder):
+    with ChromaStore.from_path(folder, embeddings=HashEmbeddings()):
+        refused = bank("serve", folder)
+    assert refused.exit_code == 1
+    assert "is in use by process" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"), [("show", 2, "there is no bank at"), ("vacuum", 2, "no bank"), ("serve", 1, "no bank")]
+)
+def test_a_mistyped_path_makes_no_bank(tmp_path, command, code, said):
+    done = bank(command, tmp_path / "none")
+    assert done.exit_code == code
+    assert said in done.output
     assert not (tmp_path / "none").exists()

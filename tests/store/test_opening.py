@@ -205,6 +205,7 @@ def test_close_twice_is_fine_and_use_after_close_is_named(folder, embeddings):
         store.start_ttl_sweeper,
         store.verify,
         store.rebuild_index,
+        store.vacuum,
         lambda: store.reindex(embeddings),
         store.__enter__,
     ):
