@@ -44,15 +44,16 @@ def server_port(tmp_path_factory):
     command = [program, "run", "--path", str(data), "--host", "127.0.0.1", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
-            _wait_for(port)
+            _wait_for(port, server)
             yield port
         finally:
             server.terminate()
 
 
-def _wait_for(port):
-    for _ in range(200):
+def _wait_for(port, server):
+    end = time.monotonic() + 120
+    while time.monotonic() < end and server.poll() is None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.1)
-    raise AssertionError("the Chroma server did not start")
+    raise AssertionError(f"the Chroma server did not start: exit code {server.poll()}")

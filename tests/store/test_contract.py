@@ -15,6 +15,7 @@ from langgraph.store.sqlite import SqliteStore
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.testing import HashEmbeddings, StoreContract
 
+HERE = ("users", "al")
 SAME_TEXT = "#8822: two equal texts in one batch raise"
 COMPARED = "#7880, #8365: a comparison raises where an item lacks the field or holds no number"
 AS_FIELD = "#8829: it is taken for the name of a field, and nothing matches"
@@ -58,6 +59,18 @@ class TestChromaInAFolder(StoreContract):
     @pytest.fixture
     def plain_store(self, banks):
         return empty(banks[1])
+
+    def test_what_other_stores_may_refuse_is_kept(self, store):
+        key, value = "k\x00\ud800", {"n": 2**80 + 1, "m": -(2**63) - 1, "text": "a\x00b\ud800c", "t": (1, (2,))}
+        store.put(HERE, key, value)
+        assert store.get(HERE, key).value == {**value, "t": [1, [2]]}
+
+    @pytest.mark.parametrize("query", ["rain", "snow on hills", "red green blue", "heavy rain falls", "nothing of it"])
+    def test_a_score_is_the_cosine_of_query_and_text_or_0(self, indexed_store, query):
+        indexed_store.put(HERE, "k", {"text": "heavy rain falls on hills"})
+        one, two = HashEmbeddings().embed_documents([query, "heavy rain falls on hills"])
+        cosine = sum(a * b for a, b in zip(one, two, strict=True))
+        assert indexed_store.search(HERE, query=query)[0].score == pytest.approx(max(0.0, cosine), abs=1e-5)
 
 
 class ChromaWithAnIndex(TestChromaInAFolder):

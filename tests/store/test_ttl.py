@@ -57,6 +57,18 @@ def test_omitted_expired_items_are_nowhere(open_store):
     assert store.get(HERE, "k", refresh_ttl=True) is None
 
 
+def test_omitted_expired_items_take_no_place_on_a_page_and_reading_does_not_revive_them(open_store):
+    store = open_store(omit_expired=True)
+    for key, ttl in (("c", None), ("b", 60), ("gone", SHORT), ("a", 60)):
+        store.put(HERE, key, {"text": f"x {key}"}, ttl=ttl)
+    time.sleep(0.35)
+    pages = [[item.key for item in store.search(HERE, limit=2, offset=start)] for start in (0, 2)]
+    assert pages == [["a", "b"], ["c"]]
+    assert {item.key for item in store.search(HERE, query="x", limit=3)} == {"a", "b", "c"}
+    assert store.get(HERE, "gone") is None
+    assert store.sweep_ttl() == 1
+
+
 def test_an_expired_item_written_again_is_new(open_store):
     store = open_store(omit_expired=True)
     store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
