@@ -47,6 +47,7 @@ async def test_nodes_that_are_retried_leave_the_lessons_of_the_last_try_once(flo
     assert [node.calls for node in failing] == [3] * 5
     assert told(await flow.items()) == calm
     assert await flow.ids() == result["written"]
+    assert result["written"][3:] == [lesson["id"] for lesson in result["lessons"]]
     extracted, consolidated = failing[3].results, failing[4].results
     assert [len(update["lessons"]) for update in extracted] == [3, 2]
     assert [update["written"] for update in consolidated] == [result["written"][3:]] * 2
@@ -68,6 +69,7 @@ async def test_an_exception_and_a_second_invoke_end_like_an_undisturbed_run(fail
     assert node.calls == 3
     assert told(await flow.items()) == calm
     assert await flow.ids() == result["written"]
+    assert result["written"][3:] == [lesson["id"] for lesson in result["lessons"]]
     assert before == (result["written"] if failing == "consolidate" else result["written"][:3])
     if failing == "consolidate":
         assert begun.values["lessons"] == result["lessons"]
