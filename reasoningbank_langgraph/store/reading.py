@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from langgraph.store.base import GetOp, Item, ListNamespacesOp, Result, SearchItem, SearchOp, TTLConfig
 
+from reasoningbank_langgraph.errors import StoreError
 from reasoningbank_langgraph.store.filters import matches
 from reasoningbank_langgraph.store.layout import Entry, Vector, item_id, row_id
 from reasoningbank_langgraph.store.namespaces import Namespace, listed
@@ -63,6 +64,16 @@ class Reader:
 
     def read(self, plan: Plan, queries: Mapping[str, Vector]) -> Reads:
         """Carry out the reading ops of a batch; `queries` holds the vector of every query."""
+        while True:
+            rows = self._shelf.rows
+            try:
+                return self._read(plan, queries)
+            except StoreError:
+                with self._shelf.writing:  # held by whoever puts another collection in the place of this one
+                    if self._shelf.rows is rows:
+                        raise
+
+    def _read(self, plan: Plan, queries: Mapping[str, Vector]) -> Reads:
         return Reads(
             self.get(plan.gets),
             {place: self.search(op, queries.get(op.query or "")) for place, op in plan.searches.items()},

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import threading
 
 import pytest
 from langgraph.store.base import PutOp
@@ -145,6 +146,33 @@ def test_a_rebuild_leaves_no_old_index_behind(filled, folder):
     (new,) = index_folders(folder)
     assert new != old
     assert filled.verify().ok
+
+
+@pytest.mark.parametrize("job", ["rebuild_index", "vacuum"])
+def test_reads_during_the_change_over_see_the_bank(folder, job):
+    with ChromaStore.from_path(folder, index=INDEX, cache_bytes=0) as store:
+        fill(store)
+        wanted = (20, {"text": "number 7", "more": "more of 7", "n": 7}, [("a", "b"), ("c",)])
+        found, stop = [], threading.Event()
+
+        def read():
+            while not stop.is_set():
+                try:
+                    lit = [item for item in store.search(HERE, query="number 7", limit=100) if item.score is not None]
+                    found.append((len(lit), store.get(HERE, "7").value, store.list_namespaces()))
+                except Exception as error:  # noqa: BLE001 - shown by the assertion below
+                    found.append(error)
+
+        readers = [threading.Thread(target=read) for _ in range(3)]
+        for reader in readers:
+            reader.start()
+        for _ in range(2):
+            getattr(store, job)()
+        stop.set()
+        for reader in readers:
+            reader.join()
+    assert found
+    assert [one for one in found if one != wanted] == []
 
 
 def test_index_folders_nobody_uses_go_when_the_bank_is_opened_and_nothing_else_does(filled, folder):
