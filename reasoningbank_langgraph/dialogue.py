@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from langgraph.errors import GraphBubbleUp
 
-from reasoningbank_langgraph.dialects import Manners, capped, manners_of, name_of, token_cap
+from reasoningbank_langgraph.dialects import Manners, capped, manners_of, name_of
 from reasoningbank_langgraph.errors import ModelCallError, ModelError, ModelTimeoutError
 from reasoningbank_langgraph.refusals import cut_reply, explained, is_ignored, is_refusal, refused_cap, said_by
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
     from langchain_core.runnables import Runnable, RunnableConfig
 
-__all__ = ["Dialogue", "Request", "Speaker", "token_cap", "within"]
+__all__ = ["Dialogue", "Request", "Speaker", "within"]
 
 Result = TypeVar("Result")
 

@@ -10,7 +10,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from reasoningbank_langgraph import prompts
-from reasoningbank_langgraph.dialogue import token_cap
+from reasoningbank_langgraph.dialects import capped
 from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
 from reasoningbank_langgraph.matts import Scaling
@@ -116,7 +116,7 @@ def _bound(chat: BaseChatModel, max_tokens: int, config: RunnableConfig) -> Runn
     told: Mapping[str, Any] = config.get("configurable", {})
     known = type(chat).model_fields
     sampling = {name: told[name] for name in ("temperature", "seed") if told.get(name) is not None and name in known}
-    return chat.bind(**token_cap(chat, max_tokens), **sampling)
+    return capped(chat, max_tokens).bind(**sampling)
 
 
 def _answered(state: dict[str, Any], reply: Any) -> dict[str, Any]:

@@ -1,13 +1,18 @@
-"""Problems from a JSONL file: one object a line with `problem`, and `id`, `answer` and `attempt` where known."""
+"""Problems from a JSONL file: one object a line with `problem`, and `id`, `answer` and `attempt` where known.
+
+The files of GSM8K (`question`, and `answer` that ends with `#### 18`) and MATH (`problem`, and `solution` with the
+answer in a box) are read as they are.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reasoningbank_langgraph.errors import ProblemFileError
+from reasoningbank_langgraph.math_answers import extract_answer
 from reasoningbank_langgraph.records import has_visible_text, task_key
 
 
@@ -53,8 +58,18 @@ def _parsed(path: Path, lines: list[bytes]) -> Iterator[Problem]:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise ProblemFileError(path, number, f"is no JSON ({error})") from error
-        text = row.get("problem") if isinstance(row, dict) else None
+        text = (row.get("problem") or row.get("question")) if isinstance(row, dict) else None
         if not isinstance(text, str) or not has_visible_text(text):
             raise ProblemFileError(path, number, "needs a text in 'problem'")
-        answer, attempt = (None if row.get(name) is None else str(row[name]) for name in ("answer", "attempt"))
-        yield Problem(str(row.get("id") or f"line-{number}"), text, answer, attempt)
+        attempt = row.get("attempt")
+        yield Problem(
+            str(row.get("id") or f"line-{number}"), text, _answer(row), None if attempt is None else str(attempt)
+        )
+
+
+def _answer(row: Mapping[str, Any]) -> str | None:
+    """Return the answer: as it stands there, behind the mark of GSM8K, or in the box of MATH's solution."""
+    answer, solution = row.get("answer"), row.get("solution")
+    if answer is None:
+        return extract_answer(str(solution)).text if solution is not None else None
+    return str(answer).rpartition("####")[2].strip() if "question" in row else str(answer)

@@ -73,8 +73,9 @@ A problem:
 A solution ({status}):
 {trajectory}
 
-{question} Answer in JSON: {{"items": [...]}} with one lesson for all problems of this kind: its title (the method in a \
-few words), description (for which problems it is) and content (what to do, step by step, without numbers and names)."""
+{question} Answer in JSON: {{"items": [...]}} with one lesson for all problems of this kind: its title (the method in \
+a few words), description (for which problems it is) and content (what to do, step by step, without numbers and \
+names)."""
 
 # One repair round after a reply that could not be read.
 REPAIR_USER = "That reply could not be read ({reason}). Send the JSON object again, complete and with nothing else."

@@ -43,7 +43,7 @@ class ReasoningBankState(TypedDict, total=False):
     lessons: list[dict[str, Any]]
     """What `extract` distilled, with ids (`MemoryItem` as JSON): checkpointed before anything is written."""
     extraction: dict[str, Any] | None
-    """How extraction went: `reason, truncated, dropped, redacted, raw`."""
+    """How extraction went: `reason, truncated, dropped, redacted, raw, asked, fallbacks`."""
     memory_error: str | None
     """Why the bank could not be read or written in this run, None if it could: then the run went on without."""
     unwritten: list[dict[str, Any]]

@@ -81,7 +81,7 @@ with ChromaStore.from_path(folder / "bank", embeddings=HashEmbeddings()) as stor
     config = {"configurable": {"thread_id": "a"}}
     if flag.exists():
         print("before:", *[item.id for item in MemoryBank(store, "reasoningbank").items()])
-    going = graph.get_state(config).next
+    going = graph.get_state(config).tasks
     result = graph.invoke(None if going else {"task": "add the apples"}, config, durability="sync")
     items = MemoryBank(store, "reasoningbank").items()
     assert [item.id for item in items] == result["written"]

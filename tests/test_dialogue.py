@@ -6,7 +6,8 @@ import time
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from reasoningbank_langgraph.dialogue import Request, Speaker, token_cap
+from reasoningbank_langgraph.dialects import token_cap
+from reasoningbank_langgraph.dialogue import Request, Speaker
 from reasoningbank_langgraph.errors import ModelCallError, ModelTimeoutError
 from reasoningbank_langgraph.refusals import refused_cap
 from reasoningbank_langgraph.testing import ScriptedChatModel

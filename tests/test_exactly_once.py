@@ -1,7 +1,13 @@
 """Whatever fails, crashes, resumes or is replayed: each attempt is in the bank once, whole and under the same ids."""
 
+import asyncio
+import threading
+from contextlib import suppress
+
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.store.base import PutOp
+from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_reasoning_bank
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError, TooManyItemsError
@@ -125,3 +131,40 @@ def test_a_row_that_is_no_item_is_named():
     store.put(("reasoningbank",), "e1-0", broken)
     with pytest.raises(StoreCorruptedError, match="e1-0"):
         bank(store).items()
+
+
+class Meeting(InMemoryStore):
+    """A store in which a write waits until another thread is about to write as well, or half a second."""
+
+    def __init__(self):
+        super().__init__()
+        self.both = threading.Barrier(2)
+
+    def batch(self, ops):
+        ops = list(ops)
+        if any(isinstance(op, PutOp) for op in ops):
+            with suppress(threading.BrokenBarrierError):
+                self.both.wait(0.5)
+        return super().batch(ops)
+
+
+def test_the_same_attempt_written_by_two_threads_at_once_is_there_once():
+    store = Meeting()
+    threads = [threading.Thread(target=bank(store).add, args=([item(0, name)],)) for name in ("e1", "e2")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert bank(store).totals().experiences == 1
+
+
+async def test_the_same_attempt_written_by_two_tasks_at_once_is_there_once():
+    class Slow(InMemoryStore):
+        async def abatch(self, ops):
+            await asyncio.sleep(0.05)
+            return await super().abatch(ops)
+
+    store = Slow()
+    written = await asyncio.gather(*(bank(store).aadd([item(0, name)]) for name in ("e1", "e2", "e3")))
+    assert bank(store).totals().experiences == 1
+    assert len({tuple(one.ids) for one in written}) == 1

@@ -16,8 +16,8 @@ ROWS = [
     ["prompts", "text", "models", "dialects", "refusals"],
     ["parsing", "embeddings", "trajectory", "state", "dialogue"],
     ["store"],
-    ["bank", "math_answers", "problems"],
-    ["judges", "literals"],
+    ["bank", "math_answers"],
+    ["judges", "literals", "problems"],
     ["extraction"],
     ["nodes"],
     ["matts"],
@@ -26,6 +26,7 @@ ROWS = [
     ["model_files", "gguf", "local_server"],
     ["local"],
     ["model_choice"],
+    ["experiments"],
     ["cli"],
 ]
 ROW = {name: number for number, names in enumerate(ROWS) for name in names}

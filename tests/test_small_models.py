@@ -1,6 +1,7 @@
 """A model with a small context is asked for less, and never for more than it holds."""
 
 import json
+import re
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -27,7 +28,7 @@ def model(tokens, script=lambda _: REPLY):
 
 
 def asked(chat):
-    return chat.calls[0][-1].text
+    return re.sub(r"[0-9a-f]{16}", "", chat.calls[0][-1].text)  # the fences' numbers may hold any digits
 
 
 @pytest.mark.parametrize(("tokens", "count", "shown"), [(None, 3, True), (32_768, 3, True), (4_096, 1, False)])

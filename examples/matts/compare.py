@@ -77,7 +77,7 @@ def run_arm(arm: Arm, chat: BaseChatModel, problems: list[Problem], out: Path, m
 def solve(app: Any, problem: Problem) -> Row:
     """Solve one problem, or go on with it where an earlier run was stopped."""
     thread = {"configurable": {"thread_id": problem.id}}
-    begun = bool(app.get_state(thread).next)
+    begun = bool(app.get_state(thread).tasks)  # `next` is empty when a step is done and not yet in a checkpoint
     task = {"task": problem.text, "task_id": problem.id, "reference": problem.answer}
     started = time.perf_counter()
     with get_usage_metadata_callback() as usage:

@@ -19,6 +19,7 @@ from reasoningbank_langgraph.bank.layout import Match, to_item
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.past import Past
 from reasoningbank_langgraph.bank.searching import Question
+from reasoningbank_langgraph.bank.turns import aturn, turn
 from reasoningbank_langgraph.errors import PastBankError
 from reasoningbank_langgraph.namespaces import check_template
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, ItemStatus, MemoryItem, RetrievedMemory
@@ -274,11 +275,13 @@ class MemoryBank:
 
     def _write(self, operation: Ops[Result]) -> Result:
         self._require_present()
-        return run(operation, self.store)
+        with turn(self.store, self.namespace):
+            return run(operation, self.store)
 
     async def _awrite(self, operation: Ops[Result]) -> Result:
         self._require_present()
-        return await arun(operation, self.store)
+        async with aturn(self.store, self.namespace):
+            return await arun(operation, self.store)
 
     def _require_present(self) -> None:
         if self._past:

@@ -2,8 +2,10 @@
 
 import typer
 
+from reasoningbank_langgraph.cli import lessons as _lessons  # noqa: F401 - adds its commands to `bank`
 from reasoningbank_langgraph.cli.audit import judge_audit
 from reasoningbank_langgraph.cli.bank import bank_app
+from reasoningbank_langgraph.cli.experiment import experiment_app
 from reasoningbank_langgraph.cli.model import model_app
 from reasoningbank_langgraph.cli.solve import solve
 
@@ -13,4 +15,5 @@ app = typer.Typer(
 app.command()(solve)
 app.command()(judge_audit)
 app.add_typer(bank_app, name="bank")
+app.add_typer(experiment_app, name="experiment")
 app.add_typer(model_app, name="model")

@@ -12,8 +12,8 @@ import typer
 from rich.progress import track
 from rich.table import Table
 
-from reasoningbank_langgraph.cli.report import console
-from reasoningbank_langgraph.errors import ProblemFileError, ReasoningBankError
+from reasoningbank_langgraph.cli.screen import console, named_errors
+from reasoningbank_langgraph.errors import ProblemFileError
 from reasoningbank_langgraph.problems import Problem, read_problems
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def judge_audit(
     """Run a judge on attempts whose answer is known, and count where it is right. Without attempts, make them first."""
     from reasoningbank_langgraph.judges.audit import Confusion, audit, with_claim
 
-    try:
+    with named_errors():
         problems = _answered(file, limit)
         with _model(model) as resolved:
             console.print(f"model: {resolved.description}", highlight=False)
@@ -58,9 +58,6 @@ def judge_audit(
                 claiming = audit(judging, [with_claim(entry.attempt) for entry in plain])
                 claimed = list(track(claiming, "judging with the claim", len(plain), console=console))
                 _show(f"{judge.value} judge, attempts that claim success", Confusion.of(claimed))
-    except ReasoningBankError as error:
-        console.print(f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(1) from error
 
 
 def _answered(file: Path, limit: int | None) -> list[Problem]:

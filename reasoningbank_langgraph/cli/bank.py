@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from reasoningbank_langgraph.cli.report import amount, console, short
-from reasoningbank_langgraph.errors import ReasoningBankError
+from reasoningbank_langgraph.cli.report import amount, short
+from reasoningbank_langgraph.cli.screen import console, named_errors
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.store import ChromaStore
@@ -28,7 +28,7 @@ def show(bank: _Bank = _HERE) -> None:
     """Show every lesson, by namespace, oldest first."""
     from reasoningbank_langgraph.bank import MemoryBank
 
-    with _opened(bank) as store:
+    with opened(bank) as store:
         for namespace in store.list_namespaces(limit=100_000):
             memory = MemoryBank(store, namespace)
             console.print(Text(f"{'/'.join(namespace)}: {amount(memory.totals())}", "bold"))
@@ -45,7 +45,7 @@ def show(bank: _Bank = _HERE) -> None:
 @bank_app.command()
 def verify(bank: _Bank = _HERE) -> None:
     """Check that rows, items and vectors fit together; exit code 1 if they do not."""
-    with _opened(bank) as store:
+    with opened(bank) as store:
         report = store.verify()
         console.print(str(report))
         raise typer.Exit(0 if report.ok else 1)
@@ -54,7 +54,7 @@ def verify(bank: _Bank = _HERE) -> None:
 @bank_app.command()
 def rebuild(bank: _Bank = _HERE) -> None:
     """Make the vectors and their index anew from the items."""
-    with _opened(bank) as store:
+    with opened(bank) as store:
         store.rebuild_index()
         console.print(str(store.verify()))
 
@@ -65,7 +65,7 @@ def reindex(bank: _Bank = _HERE) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("embedding", total=None)
-        with _opened(bank, reindex=lambda done, total: bar.update(task, completed=done, total=total)) as store:
+        with opened(bank, reindex=lambda done, total: bar.update(task, completed=done, total=total)) as store:
             report = store.verify()
     console.print(str(report))
 
@@ -74,7 +74,7 @@ def reindex(bank: _Bank = _HERE) -> None:
 def vacuum(bank: _Bank = _HERE) -> None:
     """Remove all traces of deleted and replaced lessons from the files."""
     before = _megabytes(bank)
-    with _opened(bank) as store:
+    with opened(bank) as store:
         store.vacuum()
         report = store.verify()
     console.print(f"{before:.1f} MB -> {_megabytes(bank):.1f} MB\n{report}")
@@ -94,12 +94,12 @@ def serve_command(
     def ready() -> None:
         console.print(f'{bank} is open for: ChromaStore.from_server("{LOOPBACK}", {port})', markup=False)
 
-    with _named_errors(), suppress(KeyboardInterrupt):
+    with named_errors(), suppress(KeyboardInterrupt):
         serve(bank, port, ready)
 
 
 @contextmanager
-def _opened(bank: Path, *, reindex: bool | Callable[[int, int], None] = False) -> Iterator[ChromaStore]:
+def opened(bank: Path, *, reindex: bool | Callable[[int, int], None] = False) -> Iterator[ChromaStore]:
     """Open an existing bank; a mistyped path must not make a new one."""
     from reasoningbank_langgraph.embeddings import default_embeddings
     from reasoningbank_langgraph.store import ChromaStore
@@ -107,19 +107,10 @@ def _opened(bank: Path, *, reindex: bool | Callable[[int, int], None] = False) -
     if not bank.is_dir():
         raise typer.BadParameter(f"there is no bank at {bank}", param_hint="--bank")
     with (
-        _named_errors(),
+        named_errors(),
         ChromaStore.from_path(bank, embeddings=default_embeddings(), reindex=reindex) as store,
     ):
         yield store
-
-
-@contextmanager
-def _named_errors() -> Iterator[None]:
-    try:
-        yield
-    except ReasoningBankError as error:
-        console.print(f"Error: {error}", style="red", markup=False)
-        raise typer.Exit(1) from error
 
 
 def _megabytes(folder: Path) -> float:

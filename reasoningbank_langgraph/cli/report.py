@@ -8,16 +8,15 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from reasoningbank_langgraph.bank import MemoryBank, Totals
+from reasoningbank_langgraph.cli.screen import console
 from reasoningbank_langgraph.math_answers import extract_answer
 from reasoningbank_langgraph.problems import Problem
 from reasoningbank_langgraph.text import clean_line
 
-console = Console(soft_wrap=True, highlight=False)
 DONE = "done before"
 PARTS = ("retrieve", "solve", "judge", "extract", "write")
 _EVENTS = {"retrieved": "retrieve", "judged": "judge", "extracted": "extract", "consolidated": "write"}

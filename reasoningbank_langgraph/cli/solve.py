@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from reasoningbank_langgraph.cli.report import DONE, Outcome, Report, Seconds, console
-from reasoningbank_langgraph.errors import ReasoningBankError
+from reasoningbank_langgraph.cli.report import DONE, Outcome, Report, Seconds
+from reasoningbank_langgraph.cli.screen import console, named_errors
 from reasoningbank_langgraph.problems import Problem, one_problem, read_problems
 
 if TYPE_CHECKING:
@@ -47,12 +47,9 @@ def solve(
     """Solve math problems with a memory, and show what was recalled, judged and learned."""
     if (problem is None) == (file is None):
         raise typer.BadParameter("give either a problem or --file")
-    try:
+    with named_errors():
         problems = [one_problem(problem)] if file is None else read_problems(file, limit)  # type: ignore[arg-type]
         report = _run(problems, bank, model, judge_model, thread or _new_name(), learn, k=k, max_items=max_items)
-    except ReasoningBankError as error:
-        console.print(f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(1) from error
     raise typer.Exit(report.exit_code)
 
 
@@ -129,16 +126,17 @@ def _solve_one(graph: Any, problem: Problem, thread: str) -> Outcome:
     """Run one problem in a thread of its own: from its start, from where it stopped, or not at all when it is done."""
     config = {"configurable": {"thread_id": f"{thread}/{problem.id}"}}
     before = graph.get_state(config)
-    if before.values and not before.next:
+    # Not `next`: that is empty already when a step was done and its checkpoint not yet written.
+    if before.values and not before.tasks:
         return Outcome(before.values, Seconds({}), resumed=DONE)
     fresh = {"task": problem.text, "task_id": problem.id, "reference": problem.answer}
     clock = Seconds({})
     try:
-        for event in graph.stream(None if before.next else fresh, config, stream_mode="custom", durability="sync"):
+        for event in graph.stream(None if before.tasks else fresh, config, stream_mode="custom", durability="sync"):
             clock.note(event, time.perf_counter())
     except Exception as error:  # noqa: BLE001 - one problem that fails must not end the run; it is shown and counted
         return Outcome(graph.get_state(config).values, clock, error=f"{type(error).__name__}: {error}")
-    return Outcome(graph.get_state(config).values, clock, resumed="resumed" if before.next else "")
+    return Outcome(graph.get_state(config).values, clock, resumed="resumed" if before.tasks else "")
 
 
 def _new_name() -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
-from reasoningbank_langgraph.dialogue import token_cap, within
+from reasoningbank_langgraph.dialects import capped
+from reasoningbank_langgraph.dialogue import within
 from reasoningbank_langgraph.errors import ModelTimeoutError
 from reasoningbank_langgraph.judges.base import Judge, outage
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
@@ -96,7 +97,7 @@ class SelfConsistencyJudge(Judge):
         """The model, capped, and sampling where its class knows how."""
         wanted = {"temperature": TEMPERATURE, "seed": number}
         sampling = {name: value for name, value in wanted.items() if name in type(self.model).model_fields}
-        bound = self.model.bind(**token_cap(self.model, self.max_tokens), **sampling)
+        bound = capped(self.model, self.max_tokens).bind(**sampling)
         return bound.with_config(tags=["reasoningbank:judge", "nostream"], run_name=_NAME)
 
     def _open(self, own: str, samples: Sequence[Sample]) -> bool:

@@ -1,0 +1,44 @@
+"""One writer at a time in each bank of a process: a write looks at what is there first, and stores cannot compare
+and swap. Between processes, ids that are fixed beforehand keep two runs of one attempt from writing it twice."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from reasoningbank_langgraph.bank.layout import Namespace
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore
+
+_turns: WeakKeyDictionary[BaseStore, dict[Namespace, threading.Lock]] = WeakKeyDictionary()
+_registry = threading.Lock()
+_LOOK_AGAIN = 0.002
+
+
+def _turn(store: BaseStore, namespace: Namespace) -> threading.Lock:
+    with _registry:
+        return _turns.setdefault(store, {}).setdefault(namespace, threading.Lock())
+
+
+@contextmanager
+def turn(store: BaseStore, namespace: Namespace) -> Iterator[None]:
+    """Wait for one's turn to write."""
+    with _turn(store, namespace):
+        yield
+
+
+@asynccontextmanager
+async def aturn(store: BaseStore, namespace: Namespace) -> AsyncIterator[None]:
+    """Wait for one's turn to write, without blocking the loop; threads and other loops take turns with it."""
+    lock = _turn(store, namespace)
+    while not lock.acquire(blocking=False):
+        await asyncio.sleep(_LOOK_AGAIN)
+    try:
+        yield
+    finally:
+        lock.release()
