@@ -1,0 +1,82 @@
+"""What an experiment is: saved with the run, and enough to repeat it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from reasoningbank_langgraph.errors import InvalidRecordError
+from reasoningbank_langgraph.records import Record, Score
+
+Protocol = Literal["phase1", "stream", "scaling"]
+Truth = Literal["oracle", "self"]
+OutcomeFilter = Literal["both", "success", "failure"]
+Positive = Annotated[int, Field(ge=1)]
+Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+ARMS = ("baseline", "memory", "matts", "matts+memory", "shuffled", "random", "filler")
+CONTROLS = ("shuffled", "random", "filler")
+
+
+class ExperimentConfig(Record):
+    """Settings of one experiment."""
+
+    protocol: Protocol
+    test: Path
+    """JSONL of the problems the arms are compared on."""
+    train: Path | None = None
+    """JSONL of the problems the bank is made from; protocol `stream` needs none."""
+    limit: Positive = 100
+    """Problems of `test`."""
+    train_limit: Positive = 60
+    """Problems of `train`."""
+    arms: tuple[str, ...] = ("baseline", "memory")
+    """The first one is what the others are compared with."""
+    seeds: tuple[int, ...] = (0,)
+    """Protocol `stream`: one order of the problems each; else the seed of the model and of the controls."""
+    model: str | None = None
+    """The solver, named as in `reasoningbank solve`."""
+    judge_model: str | None = None
+    """Judges and distils in place of the solver."""
+    judge: Truth = "oracle"
+    """Who says what the bank learns from: the reference answer, or the model itself."""
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    max_tokens: Positive = 512
+    """Cap on one solution."""
+    k: Positive = 1
+    """Experiences to retrieve."""
+    max_items: Positive = 3
+    match: Literal["both", "task", "lesson"] = "both"
+    min_score: Score | None = None
+    outcome: OutcomeFilter = "both"
+    """Which lessons are shown."""
+    bank_sizes: tuple[Positive, ...] = ()
+    """Protocol `phase1`: further memory arms whose bank is from so many of the train problems only."""
+    attempts: tuple[Positive, ...] = (3,)
+    """Attempts of the MaTTS arms; protocol `scaling` runs one arm for each."""
+    modes: tuple[Literal["parallel", "sequential"], ...] = ("parallel",)
+    concurrency: Positive = 1
+    """Problems worked on at the same time, in arms that do not learn."""
+    price_in: Price = 0.0
+    """Per million tokens of prompt, in any currency."""
+    price_out: Price = 0.0
+    """Per million tokens of reply."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        unknown = [arm for arm in self.arms if arm not in ARMS]
+        if unknown:
+            raise InvalidRecordError(f"no arm is called {unknown[0]!r}: choose from {', '.join(ARMS)}")
+        if not self.arms or not self.seeds:
+            raise InvalidRecordError("an experiment needs at least one arm and one seed")
+        if len(set(self.arms)) < len(self.arms) or len(set(self.seeds)) < len(self.seeds):
+            raise InvalidRecordError("an arm and a seed can be used once only")
+        if self.protocol != "stream" and self.train is None:
+            raise InvalidRecordError(f"protocol {self.protocol!r} makes its bank from train problems: give train=...")
+        if self.protocol == "stream" and {*self.arms} & {*CONTROLS}:
+            raise InvalidRecordError("controls need a bank that does not change: use them in protocol 'phase1'")
+        if any(size >= self.train_limit for size in self.bank_sizes):
+            raise InvalidRecordError("bank_sizes are parts of train_limit: make them smaller")
+        return self

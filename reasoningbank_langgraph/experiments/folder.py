@@ -1,0 +1,63 @@
+"""The folder of a run: it belongs to one configuration, and to one set of problems."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from reasoningbank_langgraph.errors import ExperimentError
+from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.results import CONFIG
+from reasoningbank_langgraph.problems import Problem, read_problems
+from reasoningbank_langgraph.records import normalise_task
+
+_FREE = ("concurrency", "price_in", "price_out")
+"""Settings that may change when a run goes on: they change no row."""
+
+
+class ProblemSets(NamedTuple):
+    """What is learned from and what is compared on: no problem is in both."""
+
+    train: list[Problem]
+    test: list[Problem]
+    shared: int
+    """Problems left out of the test because they are among the train problems."""
+
+
+def claim(out: Path, config: ExperimentConfig) -> None:
+    """Make the folder of a run, or go on in one that was made by the same configuration.
+
+    Raises:
+        ExperimentError: another configuration made it; the settings that differ are named.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    path, wanted = out / CONFIG, config.to_json()
+    if path.exists():
+        there = json.loads(path.read_text(encoding="utf-8"))
+        differing = [name for name in wanted if name not in _FREE and wanted[name] != there.get(name)]
+        if differing:
+            told = ", ".join(f"{name} ({there.get(name)!r} there, {wanted[name]!r} here)" for name in differing)
+            raise ExperimentError(f"{out} belongs to a run with other settings: {told}; choose another folder")
+    path.write_text(json.dumps(wanted, indent=2) + "\n", encoding="utf-8")
+
+
+def read_sets(config: ExperimentConfig) -> ProblemSets:
+    """Read the problems; those of the train set are taken out of the test set.
+
+    Raises:
+        ProblemFileError: a file cannot be read.
+        ExperimentError: a problem has no answer, or nothing is left to test.
+    """
+    train = (
+        [] if config.train is None or config.protocol == "stream" else read_problems(config.train, config.train_limit)
+    )
+    known = {problem.id for problem in train} | {normalise_task(problem.text) for problem in train}
+    every = read_problems(config.test)
+    test = [problem for problem in every if not known & {problem.id, normalise_task(problem.text)}]
+    unanswered = [problem.id for problem in (*train, *test[: config.limit]) if problem.answer is None]
+    if unanswered:
+        raise ExperimentError(f"problem {unanswered[0]!r} has no answer: an experiment grades by known answers")
+    if not test:
+        raise ExperimentError(f"every problem of {config.test} is among the train problems: nothing is left to test")
+    return ProblemSets(train, test[: config.limit], len(every) - len(test))

@@ -1,0 +1,85 @@
+"""How an answer could reach the solver through the bank: in an item, or because train and test share a problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.records import MemoryItem, normalise_task
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+NEAR_TEXT, NEAR_MEANING = 0.9, 0.95
+"""From these similarities on, two problems (or an item and a problem) count as near duplicates."""
+_LIST_MARK = re.compile(r"(?:^|(?<=[\s:;.]))\d{1,2}[.)](?=\s)")
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+class Near(NamedTuple):
+    """A train and a test problem that are nearly the same."""
+
+    train_id: str
+    test_id: str
+    text_similarity: float
+    """Of the texts with every number alike."""
+    embedding_similarity: float
+
+
+def gives_away(item: MemoryItem, problem: Problem) -> bool:
+    """Say whether an item states the problem's answer or is nearly the problem itself."""
+    texts = (item.title, item.description, item.content)
+    return states_answer(" ".join(texts), problem.answer or "") or any(
+        _alike(text, problem.text) > NEAR_TEXT for text in texts
+    )
+
+
+def states_answer(text: str, answer: str) -> bool:
+    """Say whether a text holds the answer as a token of its own; the numbers of a list are not counted."""
+    wanted = answer.strip()
+    if not wanted:
+        return False
+    return re.search(rf"(?<![\w.,]){re.escape(wanted)}(?![\w]|[.,]\d)", _LIST_MARK.sub(" ", text)) is not None
+
+
+def near_duplicates(train: Sequence[Problem], test: Sequence[Problem], embeddings: Embeddings) -> list[Near]:
+    """Return the pairs that are nearly the same, by text with the numbers taken out or by meaning."""
+    if not train or not test:
+        return []
+    cosines = _unit(embeddings, test) @ _unit(embeddings, train).T
+    shapes = [_shape(problem.text) for problem in train]
+    found: list[Near] = []
+    for row, problem in enumerate(test):
+        shape = _shape(problem.text)
+        # A text that is nearly the same means nearly the same: only the closest are compared letter by letter.
+        for column in np.argsort(-cosines[row])[:20]:
+            text, meaning = _alike(shape, shapes[column]), float(cosines[row, column])
+            if text > NEAR_TEXT or meaning > NEAR_MEANING:
+                found.append(Near(train[column].id, problem.id, round(text, 4), round(meaning, 4)))
+    return found
+
+
+def _unit(embeddings: Embeddings, problems: Sequence[Problem]) -> np.ndarray:
+    vectors: np.ndarray = np.asarray(
+        embeddings.embed_documents([problem.text for problem in problems]), dtype=np.float32
+    )
+    lengths: np.ndarray = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: np.ndarray = np.divide(vectors, np.maximum(lengths, 1e-12))
+    return unit
+
+
+def _shape(text: str) -> str:
+    return _DIGITS.sub("#", normalise_task(text))
+
+
+def _alike(one: str, other: str) -> float:
+    """Similarity of two texts, 0..1; 0 where it cannot be near 1."""
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    if matcher.real_quick_ratio() <= NEAR_TEXT or matcher.quick_ratio() <= NEAR_TEXT:
+        return 0.0
+    return matcher.ratio()

@@ -1,0 +1,31 @@
+"""The prompts that were sent, each once, so that a reader can check what the arms differ in."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+from reasoningbank_langgraph.experiments.results import whole_lines
+from reasoningbank_langgraph.prompts import prompt_hash
+
+PROMPTS = "prompts.jsonl"
+
+
+class Prompts:
+    """Prompts of a folder by their hash. Safe to use from threads."""
+
+    def __init__(self, out: Path) -> None:
+        self.path = out / PROMPTS
+        self._turn = threading.Lock()
+        self._known = {json.loads(line)["hash"] for line in whole_lines(self.path)}
+
+    def keep(self, messages: list[tuple[str, str]]) -> str:
+        """Write the prompt down unless it is there; returns its hash."""
+        name = prompt_hash(*(text for _, text in messages))
+        with self._turn:
+            if name not in self._known:
+                self._known.add(name)
+                with self.path.open("ab") as file:
+                    file.write(json.dumps({"hash": name, "messages": messages}).encode("ascii") + b"\n")
+        return name

@@ -1,0 +1,122 @@
+"""Rows of an experiment: one a problem, arm and seed, appended as they come and never written twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+from reasoningbank_langgraph.errors import ExperimentError
+from reasoningbank_langgraph.records import Record
+
+ROWS, CONFIG, SUMMARY = "results.jsonl", "config.json", "summary.json"
+
+
+class Row(Record):
+    """What became of one problem in one arm."""
+
+    arm: str
+    """`baseline`, `memory`, `memory-10` (a smaller bank), `matts-parallel-3`, `matts-parallel-3+memory`, ..."""
+    seed: int
+    id: str
+    """Of the problem."""
+    position: int
+    """Place of the problem in this arm, from 0: the running accuracy of protocol `stream` follows it."""
+    problem: str
+    reference: str
+    answer: str
+    """The final answer, "" where there is none."""
+    reply: str
+    right: bool
+    verdict: str | None = None
+    """What the judge of a learning arm said: `success`, `failure` or `indeterminate`."""
+    memory: str = ""
+    """The text of the memory that was shown."""
+    shown: tuple[str, ...] = ()
+    """Ids of the items in it."""
+    scores: tuple[float, ...] = ()
+    """Similarity of each."""
+    sources: tuple[str, ...] = ()
+    """Ids of the problems they were learned on."""
+    dropped: tuple[str, ...] = ()
+    """Ids of items the leak guard took out."""
+    learned: int = 0
+    """Items this row added to the bank."""
+    bank: int = 0
+    """Items in the bank before."""
+    attempts: int = 1
+    """Solutions that were made."""
+    pass_at_k: bool | None = None
+    """Whether any of several attempts was right."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    prompt_hash: str = ""
+    """Names the prompt in `prompts.jsonl`."""
+    error: str | None = None
+    """Why there is no answer, if the problem failed; such a row counts as wrong and is run again on resume."""
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """What is unique about a row."""
+        return self.arm, self.seed, self.id
+
+
+class Results:
+    """The rows of a folder, which further ones are appended to. Safe to use from threads.
+
+    Raises:
+        ExperimentError: a line in the middle of the file is no row.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self.path = out / ROWS
+        self._turn = threading.Lock()
+        self._rows = {row.key: row for row in _read(self.path)}
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows, the last one of each key."""
+        with self._turn:
+            return list(self._rows.values())
+
+    def has(self, arm: str, seed: int, problem: str) -> bool:
+        """Say whether this row is there and has an answer."""
+        row = self._rows.get((arm, seed, problem))
+        return row is not None and row.error is None
+
+    def append(self, row: Row) -> None:
+        """Write one row; it is on disk when this returns."""
+        line = json.dumps(row.to_json()).encode("ascii") + b"\n"
+        with self._turn:
+            with self.path.open("ab") as file:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+            self._rows[row.key] = row
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """Return the lines of a file; what a kill left of a last line is removed, so that the next one starts anew."""
+    if not path.exists():
+        return []
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if len(whole) < len(content):
+        with path.open("r+b") as file:
+            file.truncate(len(whole))
+    return [line for line in whole.split(b"\n") if line]
+
+
+def _read(path: Path) -> list[Row]:
+    return [_row(path, number, line) for number, line in enumerate(whole_lines(path), 1)]
+
+
+def _row(path: Path, number: int, line: bytes) -> Row:
+    try:
+        entry: dict[str, Any] = json.loads(line)
+        return Row.model_validate(entry)
+    except ValueError as error:
+        raise ExperimentError(f"{path}, line {number}: no row of an experiment: {str(error)[:200]}") from error

@@ -1,0 +1,51 @@
+"""A model that solves problems of the form "What is A + B?" unless a lesson spoils or helps it, and problems for it."""
+
+import json
+import re
+
+from langchain_core.messages import AIMessage
+
+from reasoningbank_langgraph.testing import ScriptedChatModel
+
+from ..loop_fakes import lessons, verdict  # noqa: TID252 - the fakes of the tests
+
+KIND = {"apples": 0, "pears": 1, "plums": 2, "figs": 3}
+
+
+def problems(path, count, *, start=0):
+    """Write problems: only every second one is solved without help."""
+    rows = []
+    for number in range(start, start + count):
+        fruit = list(KIND)[number % len(KIND)]
+        text = f"Someone has {number + 20} {fruit} and gets {number + 40} {fruit}. How many {fruit} is that?"
+        rows.append({"id": f"p{number}", "problem": text, "answer": str(2 * number + 60)})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def reply(messages):
+    """Solve, judge or distil; with a lesson about the fruit of the problem everything is right."""
+    system = messages[0].text
+    if "You check whether" in system:
+        return AIMessage(verdict("success"), usage_metadata=usage(7, 3), response_metadata=named())
+    if "teach problem solving" in system:
+        fruit = next(name for name in KIND if name in messages[-1].text)
+        return AIMessage(lessons(f"counting {fruit}"), usage_metadata=usage(9, 4), response_metadata=named())
+    task, memory = messages[-1].text, "".join(message.text for message in messages[1:-1])
+    a, b = (int(number) for number in re.findall(r"\d+", task))
+    fruit = next(name for name in KIND if name in task)
+    helped = f"counting {fruit}" in memory
+    answer = a + b if helped or a % 2 == 0 else a + b + 1
+    return AIMessage(f"so \\boxed{{{answer}}}", usage_metadata=usage(20, 5), response_metadata=named())
+
+
+def usage(given, made):
+    return {"input_tokens": given, "output_tokens": made, "total_tokens": given + made}
+
+
+def named():
+    return {"model_name": "fruit"}
+
+
+def model(script=reply):
+    return ScriptedChatModel(script)
