@@ -37,7 +37,7 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/.torch
 
 $(VENV)/.test: pyproject.toml | $(VENV)/.torch
 	@echo "[2/2] the package with all extras, and llama.cpp, which is compiled once (8 to 15 minutes on two cores)"
-	$(INSTALL) -e ".[local,math,agents,dev]"
+	$(INSTALL) -e ".[local,math,agents,experiments,dev]"
 	@touch $@
 
 clean:
