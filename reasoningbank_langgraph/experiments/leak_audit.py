@@ -1,0 +1,79 @@
+"""The leak audit, recomputed from the rows alone, so that it does not depend on the guard it checks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+from reasoningbank_langgraph.errors import InvalidRecordError
+from reasoningbank_langgraph.experiments.leaks import states_answer
+from reasoningbank_langgraph.experiments.results import Row
+from reasoningbank_langgraph.experiments.summary import Leak, LeakAudit, NearDuplicate
+from reasoningbank_langgraph.records import normalise_task
+from reasoningbank_langgraph.text import parse_rendered
+
+_SAMPLE, _OTHERS = 200, 10
+"""Rows, and other problems for each, whose answers are looked for to tell a leak from chance."""
+
+
+def audit_leaks(rows: Sequence[Row], duplicates: Sequence[NearDuplicate], arms: Sequence[str]) -> LeakAudit:
+    """Look through what was shown in some arms.
+
+    Args:
+        rows: of all arms; those of the learning arm tell what a source was about.
+        duplicates: pairs of train and test problems that are nearly the same.
+        arms: the arms that are compared.
+    """
+    shown = [row for row in rows if row.memory and row.arm in arms]
+    items = [memory_items(row.memory) for row in shown]
+    gold = [sum(states_answer(item, row.reference) for item in texts) for row, texts in zip(shown, items, strict=True)]
+    again = list(_self_retrieved(shown, {row.id: normalise_task(row.problem) for row in rows}))
+    with_gold = [row for row, count in zip(shown, gold, strict=True) if count]
+    dropped = [row for row in rows if row.dropped and row.arm in arms]
+    tested = {row.id for row in rows if row.arm in arms}
+    near = [pair for pair in duplicates if pair.test_id in tested]
+    return LeakAudit(
+        rows=len(shown),
+        items=sum(map(len, items)),
+        self_retrieved=tuple(map(_leak, again)),
+        with_gold=tuple(map(_leak, with_gold)),
+        gold_items=sum(gold),
+        gold_by_chance=_by_chance(shown, items),
+        dropped=sum(len(row.dropped) for row in dropped),
+        dropped_rows=len(dropped),
+        near_duplicates=tuple(near),
+        flagged=tuple(sorted({row.id for row in (*again, *with_gold)} | {pair.test_id for pair in near})),
+    )
+
+
+def memory_items(memory: str) -> list[str]:
+    """Return the texts of the items in a memory; one that is not a block of notes counts as a single item."""
+    try:
+        items = parse_rendered(memory)
+    except InvalidRecordError:
+        return [memory]
+    return [" ".join(item.get(name, "") for name in ("title", "description", "content")) for item in items]
+
+
+def _self_retrieved(rows: Sequence[Row], texts: dict[str, str]) -> Iterator[Row]:
+    for row in rows:
+        own = normalise_task(row.problem)
+        if any(source == row.id or texts.get(source) == own for source in row.sources):
+            yield row
+
+
+def _by_chance(rows: Sequence[Row], items: Sequence[Sequence[str]]) -> float:
+    """Estimate how many items would hold the answer of some other problem, from a sample with a fixed seed."""
+    draw = random.Random(0)  # noqa: S311 - no secret
+    answers = list({row.id: row.reference for row in rows}.values())
+    sampled = draw.sample(list(zip(rows, items, strict=True)), min(_SAMPLE, len(rows)))
+    found = 0.0
+    for row, texts in sampled:
+        others = [answer for answer in draw.sample(answers, min(_OTHERS, len(answers))) if answer != row.reference]
+        hits = sum(states_answer(item, answer) for answer in others for item in texts)
+        found += hits / max(len(others), 1)
+    return found * len(rows) / max(len(sampled), 1)
+
+
+def _leak(row: Row) -> Leak:
+    return Leak(arm=row.arm, seed=row.seed, id=row.id)

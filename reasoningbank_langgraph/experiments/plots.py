@@ -1,0 +1,210 @@
+"""Pictures of an experiment: what the arms reached, what more attempts bring, how the bank grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from reasoningbank_langgraph.errors import MissingDependencyError
+from reasoningbank_langgraph.experiments.arms import Arm, arms_of
+from reasoningbank_langgraph.experiments.drawing import DARK, LIGHT, Theme, canvas, key, png, share_axis, title
+from reasoningbank_langgraph.experiments.results import Row
+from reasoningbank_langgraph.experiments.stats import Interval
+from reasoningbank_langgraph.experiments.summary import ArmSummary, Summary
+from reasoningbank_langgraph.experiments.wording import points
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ACCURACY, SCALING, GROWTH = "accuracy.png", "scaling.png", "bank_growth.png"
+_MARKS = {"plain": "o", "memory": "s", "control": "D", "scaling": "^", "both": "P"}
+
+
+class Picture(NamedTuple):
+    """One picture in both appearances."""
+
+    light: bytes
+    dark: bytes
+    says: str
+    """What a reader who does not see it should know."""
+
+
+def draw(rows: Sequence[Row], summary: Summary) -> dict[str, Picture]:
+    """Return the pictures that this experiment has, by file name, as PNG.
+
+    Raises:
+        MissingDependencyError: the extra `experiments` is not installed.
+    """
+    kinds: dict[str, Callable[[Sequence[Row], Summary, Theme], tuple[Figure, str] | None]] = {
+        ACCURACY: _accuracy,
+        SCALING: _scaling,
+        GROWTH: _stream if summary.config.protocol == "stream" else _bank_sizes,
+    }
+    drawn = {name: (kind(rows, summary, LIGHT), kind(rows, summary, DARK)) for name, kind in kinds.items()}
+    return {
+        name: Picture(png(light[0]), png(dark[0]), light[1])
+        for name, (light, dark) in drawn.items()
+        if light is not None and dark is not None
+    }
+
+
+def _accuracy(_: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
+    """Arms with their intervals above, differences to the first arm below."""
+    arms = [arm for arm in summary.arms if arm.compared]
+    if not arms:
+        return None
+    first = [found for found in summary.comparisons if found.against == arms[0].arm and found.difference]
+    height = 0.34 * len(arms) + 0.85
+    figure, axes = canvas([height, 0.34 * len(first) + 0.95] if first else [height], theme)
+    title(axes[0], "Accuracy, with 95 % interval", theme)
+    _forest(axes[0], [(arm.arm, arm.accuracy, f"{arm.accuracy.value:.2f}") for arm in arms], summary, theme)
+    share_axis(axes[0].xaxis)
+    if first:
+        title(axes[1], f"Difference to {arms[0].arm}, in points", theme)
+        lines = [(found.arm, _hundredfold(found.difference)) for found in first if found.difference]
+        _forest(axes[1], [(arm, line, points(line.value / 100)) for arm, line in lines], summary, theme)
+        _around_zero(axes[1], [line for _, line in lines], theme)
+    told = "; ".join(f"{arm.arm} {arm.accuracy.value:.2f}" for arm in arms)
+    return figure, f"Accuracy of each arm with its interval: {told}."
+
+
+def _forest(axes: Axes, lines: Sequence[tuple[str, Interval, str]], summary: Summary, theme: Theme) -> None:
+    kinds = {arm.name: _kind(arm) for arm in arms_of(summary.config)}
+    for place, (arm, line, label) in enumerate(lines):
+        kind = kinds.get(arm, "plain")
+        colour = getattr(theme, kind)
+        axes.hlines(place, line.low, line.high, color=colour, linewidth=2.6, alpha=0.55)
+        axes.plot(line.value, place, _MARKS[kind], color=colour, markersize=7.5)
+        axes.annotate(
+            label,
+            (1.01, place),
+            xycoords=("axes fraction", "data"),
+            va="center_baseline",
+            fontsize=10.5,
+            color=theme.ink,
+        )
+    axes.set_yticks(range(len(lines)), [arm.removeprefix("matts-") for arm, _, _ in lines])
+    axes.set_ylim(len(lines) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+
+
+def _around_zero(axes: Axes, lines: Sequence[Interval], theme: Theme) -> None:
+    ends = [0.0, *(end for line in lines for end in (line.low, line.high))]
+    room = max(2.0, 0.08 * (max(ends) - min(ends)))
+    axes.set_xlim(min(ends) - room, max(ends) + room)
+    axes.axvline(0, color=theme.ink, linewidth=1.2)
+
+
+def _scaling(_: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
+    """Accuracy and pass@k over the attempts, a panel for each mode."""
+    there = {arm.arm: arm for arm in summary.arms}
+    arms = [arm for arm in arms_of(summary.config) if arm.name in there]
+    modes = list(dict.fromkeys(arm.mode for arm in arms if arm.attempts > 1))
+    if not modes:
+        return None
+    figure, axes = canvas([2.5] * (len(modes) - 1) + [2.9], theme)
+    for axis, mode in zip(axes, modes, strict=True):
+        title(axis, f"{mode.capitalize()} attempts: accuracy and pass@k", theme)
+        for memory in ("none", "retrieved"):
+            alike = [arm for arm in arms if arm.memory == memory and arm.bank is None]
+            on_panel = [arm for arm in alike if arm.attempts == 1 or arm.mode == mode]
+            _scaling_lines(axis, [(arm.attempts, there[arm.name]) for arm in on_panel], memory == "retrieved", theme)
+        share_axis(axis.yaxis)
+        axis.set_xticks(sorted({arm.attempts for arm in arms}))
+        axis.margins(x=0.06)
+    axes[-1].set_xlabel("attempts k", fontsize=10.5, color=theme.muted)
+    key(figure, theme)
+    return figure, f"Accuracy and pass@k over the number of attempts, {' and '.join(modes)}; figures in the table."
+
+
+def _scaling_lines(axes: Axes, arms: Sequence[tuple[int, ArmSummary]], memory: bool, theme: Theme) -> None:
+    if not arms:
+        return
+    arms = sorted(arms, key=lambda point: point[0])
+    colour, mark = (theme.memory, "s") if memory else (theme.plain, "o")
+    name, aside = ("with memory", 0.03) if memory else ("no memory", -0.03)
+    k = [attempts + aside for attempts, _ in arms]
+    accuracy = [arm.accuracy for _, arm in arms]
+    axes.vlines(k, [one.low for one in accuracy], [one.high for one in accuracy], color=colour, alpha=0.35, linewidth=2)
+    axes.plot(k, [one.value for one in accuracy], f"{mark}-", color=colour, markersize=6, label=f"accuracy, {name}")
+    any_right = [(arm.pass_at_k or arm.accuracy).value for _, arm in arms]
+    axes.plot(k, any_right, f"{mark}--", color=colour, mfc=theme.surface, markersize=6, label=f"pass@k, {name}")
+
+
+def _bank_sizes(rows: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
+    """Accuracy over the train problems a bank is made from."""
+    there = {arm.arm: arm for arm in summary.arms}
+    arms = [arm for arm in arms_of(summary.config) if arm.name in there and arm.attempts == 1]
+    whole = len({row.id for row in rows if row.arm not in {arm.name for arm in arms}}) or summary.config.train_limit
+    sizes = [(arm.bank or whole, there[arm.name].accuracy) for arm in arms if arm.memory == "retrieved"]
+    if len(sizes) < 2:
+        return None
+    figure, (axes,) = canvas([2.9], theme)
+    title(axes, "Accuracy over the size of the bank", theme)
+    sizes.sort(key=lambda point: point[0])
+    _with_bars(axes, [size for size, _ in sizes], [accuracy for _, accuracy in sizes], theme)
+    for plain in (there[arm.name].accuracy for arm in arms if arm.memory == "none"):
+        axes.axhline(plain.value, color=theme.plain, linestyle="--", linewidth=1.6, label="no memory")
+        axes.axhspan(plain.low, plain.high, color=theme.plain, alpha=0.12, linewidth=0)
+    share_axis(axes.yaxis)
+    axes.set_xlim(0, sizes[-1][0] * 1.06)
+    axes.set_xlabel("train problems the bank was made from", fontsize=10.5, color=theme.muted)
+    key(figure, theme)
+    told = "; ".join(f"{size} problems {accuracy.value:.2f}" for size, accuracy in sizes)
+    return figure, f"Accuracy with banks made from more and more train problems: {told}."
+
+
+def _with_bars(axes: Axes, places: Sequence[int], shares: Sequence[Interval], theme: Theme) -> None:
+    low, high = [one.low for one in shares], [one.high for one in shares]
+    axes.vlines(places, low, high, color=theme.memory, alpha=0.45, linewidth=2.4)
+    axes.plot(places, [one.value for one in shares], "s-", color=theme.memory, markersize=7, label="with memory")
+
+
+def _stream(rows: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
+    """Running accuracy above, the bank below, over the problems in their order."""
+    arms = [arm for arm in arms_of(summary.config) if any(row.arm == arm.name for row in rows)]
+    if not arms:
+        return None
+    frame = _frame(rows)
+    figure, (above, below) = canvas([2.3, 1.9], theme, share_x=True)
+    title(above, "Accuracy so far, in the order of the stream", theme)
+    title(below, "Items in the bank", theme)
+    for arm in arms:
+        of_arm, kind = frame[frame["arm"] == arm.name], _kind(arm)
+        style = {"color": getattr(theme, kind), "linewidth": 2, "linestyle": "-" if arm.memory != "none" else "--"}
+        above.plot(_running(of_arm), label=arm.name, **style)
+        if arm.memory != "none":
+            below.plot(of_arm.groupby("position")["bank"].mean(), **style)
+    share_axis(above.yaxis)
+    below.set_ylim(bottom=0)
+    below.set_xlabel("problems worked on", fontsize=10.5, color=theme.muted)
+    key(figure, theme)
+    return figure, "Running accuracy of each arm over the stream, and how the bank grew; final figures in the table."
+
+
+def _frame(rows: Sequence[Row]) -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingDependencyError("pandas", "experiments") from error
+    fields = [(row.arm, row.seed, row.position + 1, float(row.right), row.bank + row.learned) for row in rows]
+    return pandas.DataFrame(fields, columns=["arm", "seed", "position", "right", "bank"])
+
+
+def _running(frame: Any) -> Any:
+    """Share right up to each position, mean over the seeds."""
+    ordered = frame.sort_values("position")
+    so_far = ordered.groupby("seed")["right"].expanding().mean().droplevel(0)
+    return so_far.groupby(ordered["position"]).mean()
+
+
+def _hundredfold(line: Interval | None) -> Interval:
+    assert line is not None  # noqa: S101 - left out before
+    return line.model_copy(update={name: getattr(line, name) * 100 for name in ("value", "low", "high")})
+
+
+def _kind(arm: Arm) -> str:
+    if arm.attempts > 1:
+        return "both" if arm.memory == "retrieved" else "scaling"
+    return {"none": "plain", "retrieved": "memory"}.get(arm.memory, "control")

@@ -1,0 +1,82 @@
+"""From the folder of a run to its report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from reasoningbank_langgraph.errors import ExperimentError
+from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.plots import draw
+from reasoningbank_langgraph.experiments.prompts_file import PROMPTS
+from reasoningbank_langgraph.experiments.report_page import Prompts, page
+from reasoningbank_langgraph.experiments.results import CONFIG, SUMMARY, Results, Row
+from reasoningbank_langgraph.experiments.summarise import summarise
+from reasoningbank_langgraph.experiments.summary import NearDuplicate, Summary
+
+REPORT, DUPLICATES = "report.html", "duplicates.json"
+
+
+def write_report(out: Path) -> Summary:
+    """Write `summary.json`, the pictures and `report.html` into the folder of a run, finished or not.
+
+    Args:
+        out: holds `config.json` and `results.jsonl`; `prompts.jsonl` and `duplicates.json` are used if there.
+
+    Returns:
+        What `summary.json` holds.
+
+    Raises:
+        ExperimentError: a file is missing, or is not what a run writes.
+        MissingDependencyError: the extra `experiments` is not installed.
+    """
+    config = _config(out)
+    rows = Results(out).rows
+    if not rows:
+        raise ExperimentError(f"{out} holds no results yet: let the experiment run first")
+    summary = summarise(rows, config, _duplicates(out))
+    pictures = draw(rows, summary)
+    for name, picture in pictures.items():
+        (out / name).write_bytes(picture.light)
+    (out / SUMMARY).write_text(json.dumps(summary.to_json(), indent=1) + "\n", encoding="utf-8")
+    html = page(summary, {row.key: row for row in rows}, pictures, _prompts(out, rows, summary))
+    (out / REPORT).write_text(html, encoding="utf-8")
+    return summary
+
+
+def _config(out: Path) -> ExperimentConfig:
+    path = out / CONFIG
+    if not path.exists():
+        raise ExperimentError(f"{out} is no folder of a run: it has no {CONFIG}")
+    return ExperimentConfig.model_validate(_json(path))
+
+
+def _duplicates(out: Path) -> list[NearDuplicate]:
+    path = out / DUPLICATES
+    return [NearDuplicate.model_validate(entry) for entry in _json(path)] if path.exists() else []
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError as error:
+        raise ExperimentError(f"{path} is no JSON: {error}") from error
+
+
+def _prompts(out: Path, rows: Sequence[Row], summary: Summary) -> Prompts:
+    """One prompt of each arm that is compared, where it was kept."""
+    path = out / PROMPTS
+    if not path.exists():
+        return {}
+    wanted = {row.prompt_hash: row.arm for row in reversed(rows) if row.prompt_hash}
+    names = {arm: name for name, arm in wanted.items()}
+    compared = {names[arm.arm]: arm.arm for arm in summary.arms if arm.compared and arm.arm in names}
+    found: dict[str, list[tuple[str, str]]] = {}
+    with path.open("rb") as lines:
+        for line in lines:
+            entry = json.loads(line) if line.endswith(b"}\n") else {}
+            if entry.get("hash") in compared:
+                found[compared[entry["hash"]]] = [(role, text) for role, text in entry["messages"]]
+    return found

@@ -1,0 +1,194 @@
+"""From rows to a summary."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from reasoningbank_langgraph.experiments.arms import Arm, arms_of
+from reasoningbank_langgraph.experiments.config import CONTROLS, ExperimentConfig
+from reasoningbank_langgraph.experiments.leak_audit import audit_leaks
+from reasoningbank_langgraph.experiments.results import Row
+from reasoningbank_langgraph.experiments.stats import (
+    ALPHA,
+    Key,
+    detectable,
+    holm,
+    mcnemar_p,
+    mean_difference,
+    pair,
+    share,
+)
+from reasoningbank_langgraph.experiments.summary import (
+    ArmSummary,
+    Comparison,
+    Group,
+    JudgeTable,
+    NearDuplicate,
+    RowId,
+    Summary,
+)
+from reasoningbank_langgraph.experiments.wording import headline, notes, sentence
+
+Rows = Mapping[str, Sequence[Row]]
+"""By arm."""
+_TAUGHT = {
+    "oracle": "What the bank learned from was judged by the reference answers (judge: oracle).",
+    "self": "What the bank learned from was judged by a model that did not see the reference answers (judge: self).",
+}
+
+
+def summarise(rows: Sequence[Row], config: ExperimentConfig, duplicates: Sequence[NearDuplicate] = ()) -> Summary:
+    """Return everything the rows of an experiment say.
+
+    Args:
+        rows: of all arms; those of the arm the bank was learned in are counted, not compared.
+        config: what was asked for: its arms give the order, and who is compared with whom.
+        duplicates: train and test problems that are nearly the same.
+
+    Raises:
+        MissingDependencyError: the extra `experiments` is not installed.
+    """
+    by_arm, asked = _by_arm(rows, config), arms_of(config)
+    compared = [arm for arm in asked if arm.name in by_arm]
+    names = [arm.name for arm in compared]
+    leaks = audit_leaks(rows, duplicates, names)
+    arms = [_arm(name, of, config, compared=name in names) for name, of in by_arm.items()]
+    comparisons = _comparisons(asked[0].name, compared, by_arm, set(leaks.flagged))
+    return Summary(
+        config=config,
+        headline=headline(comparisons),
+        taught_by=_TAUGHT[config.judge],
+        arms=tuple(arms),
+        comparisons=tuple(comparisons),
+        leaks=leaks,
+        judges=tuple(_judges(by_arm)),
+        notes=tuple(notes(config, arms, comparisons, leaks)),
+    )
+
+
+def _by_arm(rows: Sequence[Row], config: ExperimentConfig) -> dict[str, list[Row]]:
+    """Rows by arm, in the order of the configuration, then the rest."""
+    there: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        there[row.arm].append(row)
+    order = [arm.name for arm in arms_of(config) if arm.name in there]
+    return {name: there[name] for name in [*order, *(name for name in there if name not in order)]}
+
+
+def _arm(name: str, rows: Sequence[Row], config: ExperimentConfig, *, compared: bool) -> ArmSummary:
+    tries = {(row.seed, row.id): row.pass_at_k for row in rows if row.pass_at_k is not None}
+    nearest = [max(row.scores) for row in rows if row.scores]
+    tokens_in, tokens_out = _mean([row.tokens_in for row in rows]), _mean([row.tokens_out for row in rows])
+    return ArmSummary(
+        arm=name,
+        compared=compared,
+        rows=len(rows),
+        problems=len({row.id for row in rows}),
+        right=sum(row.right for row in rows),
+        accuracy=share(_outcomes(rows)),
+        pass_at_k=share(tries) if tries else None,
+        attempts=_mean([row.attempts for row in rows]),
+        errors=sum(row.error is not None for row in rows),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        seconds=_mean([row.seconds for row in rows]),
+        cost=(tokens_in * config.price_in + tokens_out * config.price_out) / 1e6,
+        learned=sum(row.learned for row in rows),
+        bank=max(row.bank + row.learned for row in rows),
+        shown=_mean([bool(row.memory) for row in rows]),
+        similarity=_mean(nearest) if nearest else None,
+    )
+
+
+def _comparisons(first: str, arms: Sequence[Arm], rows: Rows, flagged: Collection[str]) -> list[Comparison]:
+    pairs = list(_who_with_whom(first, arms))
+    outcomes = {arm.name: _outcomes(rows[arm.name]) for arm in arms}
+    tests = Counter(group for _, _, group in pairs)
+    drafts = [
+        _compared(arm, against, group, outcomes[arm], outcomes[against], tests[group], flagged)
+        for arm, against, group in pairs
+    ]
+    return [done.model_copy(update={"says": sentence(done)}) for done in _adjusted(drafts)]
+
+
+def _who_with_whom(first: str, arms: Sequence[Arm]) -> Iterator[tuple[str, str, Group]]:
+    """Every arm with the first; memory with each control; memory in MaTTS with as many attempts without it."""
+    names = [arm.name for arm in arms]
+    others = [arm for arm in arms if arm.name != first]
+    for arm in others if first in names else ():
+        yield arm.name, first, "bank size" if arm.bank else "placebo" if arm.name in CONTROLS else "arm"
+    for control in [arm.name for arm in others if arm.name in CONTROLS and "memory" in names and first != "memory"]:
+        yield "memory", control, "control"
+    for name in names:
+        twin = name.removesuffix("+memory")
+        if twin != name and twin in names and twin != first:
+            yield name, twin, "same attempts"
+
+
+def _compared(
+    arm: str,
+    against: str,
+    group: Group,
+    outcomes: Mapping[Key, bool],
+    others: Mapping[Key, bool],
+    tests: int,
+    flagged: Collection[str],
+) -> Comparison:
+    met = pair(others, outcomes)
+    differences = list(met.differences.values())
+    clean = [difference for problem, difference in met.differences.items() if problem not in flagged]
+    p = mcnemar_p(met.better, met.worse)
+    return Comparison(
+        arm=arm,
+        against=against,
+        group=group,
+        problems=len(differences),
+        pairs=met.pairs,
+        left_out=met.left_out,
+        difference=mean_difference(differences),
+        fixed=tuple(RowId(seed=seed, id=problem) for seed, problem in met.fixed),
+        broken=tuple(RowId(seed=seed, id=problem) for seed, problem in met.broken),
+        better=met.better,
+        worse=met.worse,
+        p=p,
+        p_holm=p,
+        tests=tests,
+        detectable=detectable(differences, ALPHA / tests),
+        unflagged=mean_difference(clean) if len(clean) < len(differences) else None,
+        unflagged_problems=len(clean),
+        says="",
+    )
+
+
+def _adjusted(drafts: Sequence[Comparison]) -> list[Comparison]:
+    """Put in Holm's p values, group by group."""
+    groups = {draft.group: [other for other in drafts if other.group == draft.group] for draft in drafts}
+    return [
+        draft.model_copy(update={"p_holm": p})
+        for group in groups.values()
+        for draft, p in zip(group, holm([draft.p for draft in group]), strict=True)
+    ]
+
+
+def _judges(rows: Rows) -> Iterator[JudgeTable]:
+    for arm, of in rows.items():
+        met = Counter((row.verdict, row.right) for row in of if row.verdict is not None)
+        if met:
+            yield JudgeTable(
+                arm=arm,
+                tp=met["success", True],
+                fp=met["success", False],
+                tn=met["failure", False],
+                fn=met["failure", True],
+                undecided_right=met["indeterminate", True],
+                undecided_wrong=met["indeterminate", False],
+            )
+
+
+def _outcomes(rows: Sequence[Row]) -> dict[Key, bool]:
+    return {(row.seed, row.id): row.right and row.error is None for row in rows}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

@@ -1,0 +1,161 @@
+"""What an experiment found: the records of `summary.json`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.stats import Interval
+from reasoningbank_langgraph.records import Record
+
+Count = Annotated[int, Field(ge=0)]
+Group = Literal["arm", "control", "same attempts", "bank size", "placebo"]
+"""The question a comparison answers; Holm's adjustment is made among those of the same question.
+
+`arm`: is it better than the first arm? `control`: is memory better than other text in its place? `same attempts`: does
+memory add to several attempts? `bank size`: is a smaller bank better than the first arm? `placebo`: is a control?
+"""
+
+
+class NearDuplicate(Record):
+    """A train and a test problem that are nearly the same."""
+
+    train_id: str
+    test_id: str
+    text_similarity: float
+    embedding_similarity: float
+
+
+class RowId(Record):
+    """Names one row of an arm."""
+
+    seed: int
+    id: str
+
+
+class ArmSummary(Record):
+    """One arm in figures. Means are over its rows, failed ones included."""
+
+    arm: str
+    compared: bool
+    """Whether it answered the test problems; the arm the bank was learned in did not."""
+    rows: Count
+    problems: Count
+    right: Count
+    accuracy: Interval
+    pass_at_k: Interval | None = None
+    attempts: float
+    """Solutions a problem."""
+    errors: Count
+    tokens_in: float
+    """Per problem, as are the following three."""
+    tokens_out: float
+    seconds: float
+    cost: float
+    learned: Count
+    """Items added to the bank, all rows together."""
+    bank: Count
+    """Items in the bank at its largest."""
+    shown: float
+    """Share of the problems before which a memory was shown."""
+    similarity: float | None = None
+    """Of the nearest lesson shown, mean over problems."""
+
+
+class Comparison(Record):
+    """One arm against another on the problems and seeds that both have."""
+
+    arm: str
+    against: str
+    group: Group
+    problems: Count
+    pairs: Count
+    left_out: Count
+    """Rows of either arm without a counterpart."""
+    difference: Interval | None
+    """Of accuracy, arm minus against; None without a pair."""
+    fixed: tuple[RowId, ...]
+    """Right in the arm only."""
+    broken: tuple[RowId, ...]
+    better: Count
+    """Problems with more seeds right in the arm; with one seed, as many as were fixed."""
+    worse: Count
+    p: float
+    """Two-sided, McNemar's exact test over problems."""
+    p_holm: float
+    """Adjusted for the comparisons of the group."""
+    tests: Count
+    """Comparisons in the group."""
+    detectable: float | None
+    """Smallest true difference that would have been shown in 4 of 5 such runs; None if no difference would."""
+    unflagged: Interval | None
+    """The difference without the problems that the leak audit names."""
+    unflagged_problems: Count
+    says: str
+    """What this means, in one sentence."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether test and interval both exclude chance."""
+        apart = self.difference is not None and not self.difference.low <= 0 <= self.difference.high
+        return apart and self.p_holm < 0.05
+
+
+class Leak(Record):
+    """A row whose memory may have held the answer."""
+
+    arm: str
+    seed: int
+    id: str
+
+
+class LeakAudit(Record):
+    """Whether answers reached the solver through the bank."""
+
+    rows: Count
+    """Rows with a memory."""
+    items: Count
+    """Items shown in them."""
+    self_retrieved: tuple[Leak, ...]
+    """Rows that were shown a lesson from the very problem (same id, or same text)."""
+    with_gold: tuple[Leak, ...]
+    """Rows with an item that contains the reference answer as a token of its own."""
+    gold_items: Count
+    gold_by_chance: float
+    """As many items would contain the answer of some other problem: what short answers make of it."""
+    dropped: Count
+    """Items the leak guard took out before they were shown."""
+    dropped_rows: Count
+    near_duplicates: tuple[NearDuplicate, ...]
+    """Between train and test."""
+    flagged: tuple[str, ...]
+    """Ids of test problems with any of this, except drops: what was dropped was not shown."""
+
+
+class JudgeTable(Record):
+    """Verdicts of one arm against the truth; success counts as positive."""
+
+    arm: str
+    tp: Count
+    fp: Count
+    tn: Count
+    fn: Count
+    undecided_right: Count
+    undecided_wrong: Count
+
+
+class Summary(Record):
+    """All of it."""
+
+    config: ExperimentConfig
+    headline: str
+    taught_by: str
+    """Whose verdicts filled the bank."""
+    arms: tuple[ArmSummary, ...]
+    comparisons: tuple[Comparison, ...]
+    leaks: LeakAudit
+    judges: tuple[JudgeTable, ...]
+    notes: tuple[str, ...]
+    """What a reader should know before believing the figures."""

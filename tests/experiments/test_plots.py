@@ -1,0 +1,104 @@
+"""Pictures: which there are, that they show the figures, that they look the same every time."""
+
+import struct
+import sys
+
+import pytest
+
+from reasoningbank_langgraph.errors import MissingDependencyError
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("pandas")
+pytest.importorskip("statsmodels")
+
+from reasoningbank_langgraph.experiments import plots
+from reasoningbank_langgraph.experiments.drawing import LIGHT
+from reasoningbank_langgraph.experiments.summarise import summarise
+
+from .fake_rows import config, row, rows, stream_rows
+
+SCALING = {
+    f"matts-{mode}-{k}{more}": 0.5 for mode in ("parallel", "sequential") for k in (2, 3) for more in ("", "+memory")
+}
+CASES = {
+    "two arms": (rows({"baseline": 0.5, "memory": 0.6}, 20), config(), {"accuracy.png"}),
+    "bank sizes": (
+        rows({"baseline": 0.5, "memory": 0.6, "memory-10": 0.5}, 20),
+        config(bank_sizes=(10,)),
+        {"accuracy.png", "bank_growth.png"},
+    ),
+    "scaling": (
+        rows({"baseline": 0.4, "memory": 0.5, **SCALING}, 20),
+        config(protocol="scaling", attempts=(2, 3), modes=("parallel", "sequential")),
+        {"accuracy.png", "scaling.png"},
+    ),
+    "stream": (
+        stream_rows({"baseline": 0.5, "memory": 0.5}, 20),
+        config(protocol="stream", train=None, seeds=(0, 1)),
+        {"accuracy.png", "bank_growth.png"},
+    ),
+    "one arm, one row": ([row("memory")], config(arms=("memory",)), {"accuracy.png"}),
+    "only learned so far": ([row("learning")], config(), set()),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_an_experiment_has_the_pictures_of_its_protocol(case):
+    given, settings, names = CASES[case]
+    drawn = plots.draw(given, summarise(given, settings))
+    assert set(drawn) == names
+    for picture in drawn.values():
+        assert picture.light[:8] == picture.dark[:8] == b"\x89PNG\r\n\x1a\n"
+        assert picture.light != picture.dark
+        width, height = struct.unpack(">II", picture.light[16:24])
+        assert width == 1056
+        assert height < 4000
+        assert picture.says
+
+
+def test_equal_rows_give_equal_bytes():
+    given, settings, _ = CASES["stream"]
+    summary = summarise(given, settings)
+    assert plots.draw(given, summary) == plots.draw(given, summary)
+
+
+def test_shares_are_drawn_from_0_to_1_and_differences_around_0():
+    given, settings, _ = CASES["bank sizes"]
+    summary = summarise(given, settings)
+    above, below = plots._accuracy(given, summary, LIGHT)[0].axes
+    assert above.get_xlim() == (0, 1)
+    assert [label.get_text() for label in above.get_yticklabels()] == ["baseline", "memory", "memory-10"]
+    drawn = [line.get_xdata()[0] for line in above.lines]
+    assert drawn == [arm.accuracy.value for arm in summary.arms]
+    low, high = below.get_xlim()
+    assert low < 0 < high
+    assert [label.get_text() for label in below.get_yticklabels()] == ["memory", "memory-10"]
+
+
+def test_the_running_accuracy_is_the_share_right_so_far_averaged_over_seeds():
+    outcomes = {0: [True, False, True], 1: [False, False, True]}
+    given = [
+        row("memory", f"p{n}", right, seed, position=n) for seed, of in outcomes.items() for n, right in enumerate(of)
+    ]
+    running = plots._running(plots._frame(given))
+    assert list(running.index) == [1, 2, 3]
+    assert list(running) == pytest.approx([(1 + 0) / 2, (0.5 + 0) / 2, (2 / 3 + 1 / 3) / 2])
+
+
+def test_scaling_starts_at_one_attempt_and_draws_accuracy_and_pass_at_k():
+    given, settings, _ = CASES["scaling"]
+    for panel in plots._scaling(given, summarise(given, settings), LIGHT)[0].axes:
+        assert len(panel.lines) == 4
+        assert all([round(k) for k in line.get_xdata()] == [1, 2, 3] for line in panel.lines)
+        assert panel.get_ylim() == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("module", "package"), [("matplotlib.backends.backend_agg", "matplotlib"), ("pandas", "pandas")]
+)
+def test_a_missing_package_is_named_with_the_extra_that_brings_it(monkeypatch, module, package):
+    given, settings, _ = CASES["stream"]
+    summary = summarise(given, settings)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingDependencyError, match=rf"{package} is not installed: .*\[experiments\]"):
+        plots.draw(given, summary)

@@ -1,0 +1,142 @@
+"""The statistics give what published examples give, and say so where data cannot tell."""
+
+import random
+
+import pytest
+
+pytest.importorskip("statsmodels")
+pytest.importorskip("scipy")
+
+from reasoningbank_langgraph.experiments.stats import (
+    detectable,
+    holm,
+    mcnemar_p,
+    mcnemar_power,
+    mean_difference,
+    pair,
+    share,
+)
+
+
+def outcomes(right, of, seed=0):
+    return {(seed, f"p{number}"): number < right for number in range(of)}
+
+
+@pytest.mark.parametrize(
+    ("right", "of", "low", "high"),
+    # Newcombe, Statistics in Medicine 17 (1998), table I, method 3 (Wilson)
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_the_interval_of_a_share_is_the_published_one(right, of, low, high):
+    found = share(outcomes(right, of))
+    assert (found.value, round(found.low, 4), round(found.high, 4)) == (right / of, low, high)
+
+
+def test_more_seeds_of_the_same_problems_do_not_make_an_interval_narrower():
+    once, thrice = outcomes(15, 40), {(seed, f"p{n}"): n < 15 for seed in range(3) for n in range(40)}
+    assert share(thrice) == share(once)
+
+
+def test_the_share_of_nothing_is_unknown():
+    assert (share({}).low, share({}).high) == (0.0, 1.0)
+
+
+def test_arms_are_matched_by_problem_and_seed_and_the_rest_is_counted():
+    first = {(0, "a"): True, (0, "b"): False, (1, "a"): False, (0, "only here"): True}
+    second = {(0, "a"): False, (0, "b"): True, (1, "a"): True, (7, "b"): True}
+    met = pair(first, second)
+    assert met.differences == {"a": 0.0, "b": 1.0}
+    assert met.fixed == [(0, "b"), (1, "a")]
+    assert met.broken == [(0, "a")]
+    assert (met.pairs, met.left_out, met.better, met.worse) == (3, 2, 1, 0)
+
+
+def test_the_bootstrap_gives_the_published_standard_error():
+    """Efron and Tibshirani, An Introduction to the Bootstrap (1993), table 2.2: treated mice, mean, B = ∞."""
+    treated = [94, 197, 16, 38, 99, 141, 23]
+    found = mean_difference(treated, level=0.6827)
+    assert found.value == pytest.approx(86.86, abs=0.01)
+    assert (found.high - found.low) / 2 == pytest.approx(23.36, rel=0.02)
+    assert found.method == "bca"
+
+
+def test_the_interval_of_a_difference_covers_the_truth_about_as_often_as_it_says():
+    covered = 0
+    for trial in range(100):
+        draw = random.Random(trial)
+        differences = draw.choices([1, -1, 0], [0.2, 0.08, 0.72], k=60)
+        found = mean_difference(differences)
+        covered += found.low <= 0.12 <= found.high
+    assert 87 <= covered <= 99
+
+
+def test_the_same_differences_give_the_same_interval():
+    differences = [1, 0, 0, -1, 1, 0.5, 0, 1, 0]
+    assert mean_difference(differences) == mean_difference(differences)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -1.0, 1 / 3])
+@pytest.mark.parametrize("of", [1, 2, 30])
+def test_data_without_variation_never_look_certain(value, of):
+    found = mean_difference([value] * of)
+    assert -1 <= found.low <= value <= found.high <= 1
+    assert found.high - found.low > 1 / of / 2
+    assert found.method == "no variation"
+
+
+def test_there_is_no_difference_of_no_problems():
+    assert mean_difference([]) is None
+    assert detectable([]) is None
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "p"),
+    [
+        # Fay, "Exact McNemar's Test and Matching Confidence Intervals" (vignette of R package exact2x2)
+        (9, 2, 0.06543),
+        # Fagerland, Lydersen and Laake, BMC Medical Research Methodology 13:91 (2013), table 1: a stem cell trial
+        (7, 1, 0.0703),
+        (0, 0, 1.0),
+        (5, 5, 1.0),
+    ],
+)
+def test_the_exact_test_gives_the_published_p(better, worse, p):
+    assert mcnemar_p(better, worse) == pytest.approx(p, abs=0.00005)
+    assert mcnemar_p(worse, better) == mcnemar_p(better, worse)
+
+
+def test_several_p_values_are_adjusted_as_in_the_textbook_example():
+    """Wikipedia, "Holm-Bonferroni method", example: H4 and H1 are rejected, H3 and H2 are not."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+
+
+def test_the_power_of_the_exact_test_is_the_published_one():
+    """G*Power manual, "Proportions: two dependent groups (McNemar)", after O'Brien (2002): one-sided 5 %, N = 50."""
+    assert mcnemar_power(50, 0.40, 0.32 - 0.08, alpha=0.10) == pytest.approx(0.839343, abs=0.0001)
+
+
+def test_the_detectable_difference_is_the_one_that_is_seen_in_four_of_five_runs():
+    differences = [1] * 12 + [-1] * 8 + [0] * 80
+    least = detectable(differences)
+    assert mcnemar_power(100, max(0.2, least), least) == pytest.approx(0.8, abs=0.001)
+    assert detectable(differences, alpha=0.05 / 6) > least
+    assert detectable([difference / 3 for difference in differences]) == pytest.approx(least / 3)
+
+
+def test_too_few_problems_can_show_nothing():
+    assert detectable([1, 0, 0, -1, 0]) is None  # even five of five would have p = 0.06
+    assert detectable([0] * 20) == pytest.approx(0.366, abs=0.01)
+
+
+def test_memory_does_not_grow_with_the_problems():
+    import tracemalloc
+
+    differences = [1, 0, 0, 0, -1] * 1000
+    mean_difference([0, 1, 0])  # imports
+    tracemalloc.start()
+    mean_difference(differences)
+    detectable(differences)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60e6

@@ -1,0 +1,282 @@
+"""The summary says what the rows say: no more certainty, no leak unnamed."""
+
+import sys
+
+import pytest
+
+from reasoningbank_langgraph.errors import MissingDependencyError
+from reasoningbank_langgraph.text import render_memories
+
+pytest.importorskip("statsmodels")
+pytest.importorskip("scipy")
+
+from reasoningbank_langgraph.experiments.summarise import summarise
+from reasoningbank_langgraph.experiments.summary import NearDuplicate, Summary
+
+from .fake_rows import LESSON, config, row, rows
+
+
+def two_arms(fixed, broken, alike, **changes):
+    """Baseline and memory that differ on so many problems."""
+    made = []
+    for number in range(fixed + broken + alike):
+        before = fixed <= number < fixed + broken or number >= fixed + broken + alike // 2
+        after = not before if number < fixed + broken else before
+        made += [row("baseline", f"p{number}", before, **changes), row("memory", f"p{number}", after, **changes)]
+    return made
+
+
+def only(found):
+    (one,) = found.comparisons
+    return one
+
+
+def test_a_summary_survives_json():
+    found = summarise(two_arms(9, 2, 40), config())
+    assert Summary.model_validate_json(found.model_dump_json()) == found
+
+
+def test_an_arm_is_counted_and_averaged():
+    prices = {"price_in": 2.0, "price_out": 10.0}
+    given = [
+        row(id="p0", tokens_in=100, tokens_out=50, seconds=1.0, learned=2, bank=0, scores=(0.5, 0.9)),
+        row(id="p1", right=False, tokens_in=300, tokens_out=150, seconds=3.0, learned=1, bank=2, scores=(0.7,)),
+        row(
+            id="p2",
+            right=False,
+            error="TimeoutError: 9",
+            reply="",
+            answer="",
+            memory="",
+            shown=(),
+            scores=(),
+            seconds=5.0,
+        ),
+    ]
+    (arm,) = summarise(given, config(arms=("memory",), **prices)).arms
+    assert (arm.rows, arm.right, arm.errors, arm.learned) == (3, 1, 1, 3)
+    assert arm.accuracy.value == pytest.approx(1 / 3)
+    assert (arm.seconds, arm.shown, arm.similarity) == (3.0, pytest.approx(2 / 3), pytest.approx(0.8))
+    assert arm.bank == 24
+    assert arm.cost == pytest.approx((arm.tokens_in * 2 + arm.tokens_out * 10) / 1e6)
+
+
+def test_pass_at_k_is_there_for_arms_that_try_several_times():
+    given = rows({"baseline": 0.4, "memory": 0.4, "matts-parallel-3": 0.5}, 20)
+    arms = {arm.arm: arm for arm in summarise(given, config(protocol="scaling", attempts=(3,))).arms}
+    assert arms["baseline"].pass_at_k is None
+    assert arms["matts-parallel-3"].pass_at_k.value >= arms["matts-parallel-3"].accuracy.value
+    assert arms["matts-parallel-3"].attempts == 3
+
+
+@pytest.mark.parametrize(
+    ("fixed", "broken", "says", "shown"),
+    [
+        (14, 2, "memory gained on baseline: +20.0 points [", True),
+        (2, 14, "memory lost to baseline: −20.0 points [", True),
+        (6, 4, "No difference between memory and baseline could be shown: +3.3 points [", False),
+        (0, 0, "No difference between memory and baseline could be shown: 0.0 points [−6.0, +6.0], p = 1.", False),
+    ],
+)
+def test_a_sentence_says_what_was_found(fixed, broken, says, shown):
+    found = only(summarise(two_arms(fixed, broken, 60 - fixed - broken), config()))
+    assert (len(found.fixed), len(found.broken), found.shown) == (fixed, broken, shown)
+    assert found.says.startswith(says)
+    assert ("could have shown a true difference of" in found.says) is not shown
+
+
+def test_a_run_that_is_too_small_says_so():
+    found = summarise(two_arms(3, 0, 1), config())
+    assert "With 4 problems no difference of any size could have been shown reliably." in found.headline
+
+
+def test_an_interval_without_zero_is_not_enough():
+    found = only(summarise(two_arms(5, 0, 30), config()))
+    assert found.difference.low > 0
+    assert not found.shown
+    assert found.says.endswith("The interval leaves out 0, the test does not: a hint, no finding.")
+
+
+def test_rows_without_a_counterpart_are_left_out_and_counted():
+    given = [*two_arms(4, 1, 20), row("baseline", "only here"), row("memory", "p0", seed=9)]
+    found = summarise(given, config())
+    assert (only(found).pairs, only(found).left_out) == (25, 2)
+    assert any("2 rows of a comparison had no counterpart" in note for note in found.notes)
+
+
+def test_arms_without_a_common_problem_are_not_compared():
+    found = summarise([row("baseline", "p1"), row("memory", "p2")], config())
+    assert only(found).difference is None
+    assert found.headline == "Memory and baseline have no problem in common, so nothing can be said."
+
+
+def test_differences_name_their_rows():
+    given = [row("baseline", "p7", False, seed=3), row("memory", "p7", True, seed=3)]
+    given += [row("baseline", "p8", True, seed=3), row("memory", "p8", False, seed=3)]
+    found = only(summarise(given, config(seeds=(3,))))
+    assert [(one.seed, one.id) for one in found.fixed] == [(3, "p7")]
+    assert [(one.seed, one.id) for one in found.broken] == [(3, "p8")]
+
+
+def test_a_failed_row_counts_as_wrong():
+    given = two_arms(0, 0, 30)
+    given += [
+        row("baseline", "p99", True),
+        row("memory", "p99", False, error="TimeoutError: 600 s", reply="", answer=""),
+    ]
+    found = summarise(given, config())
+    assert [one.id for one in only(found).broken] == ["p99"]
+    assert any("1 row failed with an error" in note for note in found.notes)
+
+
+def test_seeds_of_a_problem_are_one_observation():
+    once = summarise(two_arms(6, 1, 30), config())
+    thrice = summarise([row for seed in range(3) for row in two_arms(6, 1, 30, seed=seed)], config(seeds=(0, 1, 2)))
+    assert (only(thrice).pairs, only(thrice).problems) == (3 * 37, 37)
+    assert (only(thrice).p, only(thrice).difference) == (only(once).p, only(once).difference)
+
+
+def test_memory_is_compared_with_every_control_and_maths_with_its_twin():
+    controls = config(arms=("baseline", "memory", "shuffled", "filler"), bank_sizes=(10,))
+    given = rows({"baseline": 0.4, "memory": 0.6, "shuffled": 0.4, "filler": 0.4, "memory-10": 0.5}, 30)
+    asked = [(found.arm, found.against, found.group) for found in summarise(given, controls).comparisons]
+    assert asked == [
+        ("memory", "baseline", "arm"),
+        ("shuffled", "baseline", "placebo"),
+        ("filler", "baseline", "placebo"),
+        ("memory-10", "baseline", "bank size"),
+        ("memory", "shuffled", "control"),
+        ("memory", "filler", "control"),
+    ]
+    scaling = {"baseline": 0.4, "memory": 0.5, "matts-parallel-3": 0.5, "matts-parallel-3+memory": 0.6}
+    found = summarise(rows(scaling, 30), config(protocol="scaling", attempts=(3,)))
+    assert ("matts-parallel-3+memory", "matts-parallel-3", "same attempts") in [
+        (one.arm, one.against, one.group) for one in found.comparisons
+    ]
+
+
+def test_p_values_are_adjusted_within_a_question():
+    given = rows({"baseline": 0.4, "memory": 0.6, "shuffled": 0.45, "random": 0.5}, 60)
+    found = summarise(given, config(arms=("baseline", "memory", "shuffled", "random"))).comparisons
+    alone = next(one for one in found if one.group == "arm")
+    assert (alone.tests, alone.p_holm) == (1, alone.p)
+    controls = sorted((one for one in found if one.group == "control"), key=lambda one: one.p)
+    assert controls[0].p_holm == pytest.approx(min(1, 2 * controls[0].p))
+
+
+def test_a_gain_that_any_text_brings_is_not_put_down_to_memory():
+    chances = {"baseline": 0.35, "memory": 0.62, "filler": 0.6}
+    found = summarise(rows(chances, 80), config(arms=("baseline", "memory", "filler")))
+    assert found.headline.startswith("Memory gained on baseline")
+    assert "Memory was not shown to be better than filler" in found.headline
+
+
+def test_nothing_is_compared_before_the_first_arm_has_rows():
+    found = summarise([row("memory", f"p{number}") for number in range(5)], config())
+    assert (found.comparisons, found.headline) == ((), "There is nothing to compare yet.")
+
+
+def test_where_the_bank_was_learned_is_counted_and_not_compared():
+    learned = [row("learning", f"t{number}", memory="", shown=(), verdict="success") for number in range(5)]
+    found = summarise([*learned, *two_arms(3, 1, 20)], config())
+    assert [(arm.arm, arm.compared) for arm in found.arms] == [
+        ("baseline", True),
+        ("memory", True),
+        ("learning", False),
+    ]
+    assert len(found.comparisons) == 1
+
+
+def test_verdicts_meet_the_truth():
+    said = [("success", True), ("success", False), ("failure", True), ("indeterminate", False), (None, True)]
+    learned = [row("learning", f"t{n}", right, verdict=verdict) for n, (verdict, right) in enumerate(said)]
+    found = summarise([*learned, *two_arms(1, 1, 5)], config(judge="self"))
+    (met,) = found.judges
+    assert (met.arm, met.tp, met.fp, met.fn, met.tn, met.undecided_wrong) == ("learning", 1, 1, 1, 0, 1)
+    assert "did not see the reference answers" in found.taught_by
+    assert "by the reference answers" in summarise(learned, config()).taught_by
+
+
+def memory(content):
+    return render_memories([LESSON.model_copy(update={"content": content})])
+
+
+@pytest.mark.parametrize(
+    ("content", "gold", "counted"),
+    [
+        ("The answer is 3.", "3", 1),
+        ("Add 13 and 30 first, then 0.3 of it.", "3", 0),
+        (r"So it is \frac{1}{2} in the end.", r"\frac{1}{2}", 1),
+        ("Nothing here.", "", 0),
+    ],
+)
+def test_an_item_that_states_the_answer_is_counted(content, gold, counted):
+    given = [row("memory", "p0", memory=memory(content), reference=gold), row("baseline", "p0")]
+    leaks = summarise(given, config()).leaks
+    assert (leaks.gold_items, len(leaks.with_gold), leaks.items) == (counted, counted, 1)
+    assert leaks.flagged == (("p0",) if counted else ())
+
+
+def test_what_short_answers_meet_by_chance_is_said():
+    lists = memory("Take 1 of 2, then 3 of 4, then 5 of 6, then 7 of 8.")
+    given = [row("memory", f"p{n}", reference=str(n % 8 + 1), memory=lists) for n in range(40)]
+    leaks = summarise(given, config()).leaks
+    assert leaks.gold_items == 40
+    assert leaks.gold_by_chance == pytest.approx(40)
+    far = [row("memory", f"p{n}", reference=str(1000 + n), memory=lists) for n in range(40)]
+    assert summarise(far, config()).leaks.gold_by_chance == 0
+
+
+def test_a_lesson_from_the_very_problem_is_found_by_id_and_by_text():
+    learned = row("learning", "t1", problem="How  MANY rolls?", memory="", shown=())
+    given = [
+        learned,
+        row("memory", "p0", sources=("p0",)),
+        row("memory", "p1", sources=("t1",), problem="how many rolls?"),
+        row("memory", "p2", sources=("t1",)),
+    ]
+    leaks = summarise(given, config(arms=("memory",))).leaks
+    assert [leak.id for leak in leaks.self_retrieved] == ["p0", "p1"]
+
+
+def test_near_duplicates_and_drops_are_reported_and_only_what_was_shown_is_flagged():
+    pairs = [
+        NearDuplicate(train_id="t1", test_id=test, text_similarity=0.95, embedding_similarity=0.9)
+        for test in ("p1", "not in this run")
+    ]
+    given = [*two_arms(2, 2, 10), row("memory", "p20", dropped=("m1", "m2")), row("baseline", "p20")]
+    found = summarise(given, config(), pairs)
+    assert [pair.test_id for pair in found.leaks.near_duplicates] == ["p1"]
+    assert (found.leaks.dropped, found.leaks.dropped_rows, found.leaks.flagged) == (2, 1, ("p1",))
+    assert only(found).unflagged_problems == only(found).problems - 1
+    assert only(found).unflagged.value < only(found).difference.value
+
+
+def test_the_notes_name_what_weakens_the_result():
+    notes = " ".join(summarise(two_arms(5, 2, 20), config(limit=100)).notes)
+    for told in (
+        "27 problems, 1 seed",
+        "One seed",
+        "upper bound",
+        "No control arm",
+        "memory 1.5 times",
+        "not ended",
+    ):
+        assert told in notes
+    stream = summarise(two_arms(5, 2, 20), config(protocol="stream", train=None, judge="self"))
+    assert any("In a stream" in note for note in stream.notes)
+
+
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [
+        ("statsmodels.stats.proportion", "statsmodels"),
+        ("statsmodels.stats.contingency_tables", "statsmodels"),
+        ("statsmodels.stats.multitest", "statsmodels"),
+        ("scipy.stats", "scipy"),
+    ],
+)
+def test_a_missing_package_is_named_with_the_extra_that_brings_it(monkeypatch, module, package):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingDependencyError, match=rf"{package} is not installed: .*\[experiments\]"):
+        summarise(two_arms(5, 2, 20), config())
