@@ -75,7 +75,7 @@ def _forest(axes: Axes, lines: Sequence[tuple[str, Interval, str]], summary: Sum
         kind = kinds.get(arm, "plain")
         colour = getattr(theme, kind)
         axes.hlines(place, line.low, line.high, color=colour, linewidth=2.6, alpha=0.55)
-        axes.plot(line.value, place, _MARKS[kind], color=colour, markersize=7.5)
+        axes.plot(line.value, place, _MARKS[kind], color=colour, markersize=7.5, clip_on=False)
         axes.annotate(
             label,
             (1.01, place),
@@ -127,9 +127,10 @@ def _scaling_lines(axes: Axes, arms: Sequence[tuple[int, ArmSummary]], memory: b
     k = [attempts + aside for attempts, _ in arms]
     accuracy = [arm.accuracy for _, arm in arms]
     axes.vlines(k, [one.low for one in accuracy], [one.high for one in accuracy], color=colour, alpha=0.35, linewidth=2)
-    axes.plot(k, [one.value for one in accuracy], f"{mark}-", color=colour, markersize=6, label=f"accuracy, {name}")
+    style = {"color": colour, "markersize": 6, "clip_on": False}
+    axes.plot(k, [one.value for one in accuracy], f"{mark}-", label=f"accuracy, {name}", **style)
     any_right = [(arm.pass_at_k or arm.accuracy).value for _, arm in arms]
-    axes.plot(k, any_right, f"{mark}--", color=colour, mfc=theme.surface, markersize=6, label=f"pass@k, {name}")
+    axes.plot(k, any_right, f"{mark}--", mfc=theme.surface, label=f"pass@k, {name}", **style)
 
 
 def _bank_sizes(rows: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
@@ -158,7 +159,8 @@ def _bank_sizes(rows: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Fi
 def _with_bars(axes: Axes, places: Sequence[int], shares: Sequence[Interval], theme: Theme) -> None:
     low, high = [one.low for one in shares], [one.high for one in shares]
     axes.vlines(places, low, high, color=theme.memory, alpha=0.45, linewidth=2.4)
-    axes.plot(places, [one.value for one in shares], "s-", color=theme.memory, markersize=7, label="with memory")
+    style = {"color": theme.memory, "markersize": 7, "clip_on": False}
+    axes.plot(places, [one.value for one in shares], "s-", label="with memory", **style)
 
 
 def _stream(rows: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:

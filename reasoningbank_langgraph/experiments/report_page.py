@@ -18,7 +18,7 @@ from reasoningbank_langgraph.experiments.wording import below_headline, headline
 
 Prompts = Mapping[str, Sequence[tuple[str, str]]]
 """Messages as (role, text), by arm."""
-REPRODUCE = "reasoningbank experiment --config config.json --out again"
+REPRODUCE = "reasoningbank experiment repeat --config config.json --out again"
 _PARTS = {
     "arms": "Arms",
     "comparisons": "Comparisons",

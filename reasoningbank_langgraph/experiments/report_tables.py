@@ -96,8 +96,14 @@ def _comparison(found: Comparison) -> list[str]:
         f"{len(found.broken):,}",
         safe(p_value(found.p).removeprefix("p ").removeprefix("= ")),
         safe(p_value(found.p_holm).removeprefix("p ").removeprefix("= ")),
-        _difference(found.unflagged),
+        _unflagged(found),
     ]
+
+
+def _unflagged(found: Comparison) -> str:
+    if found.unflagged is None and found.unflagged_problems < found.problems:
+        return "no problem left"
+    return _difference(found.unflagged)
 
 
 def _difference(difference: Interval | None) -> str:

@@ -8,7 +8,9 @@ from collections import Counter
 from html.parser import HTMLParser
 
 import pytest
+import typer
 
+from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.errors import ExperimentError
 
 pytest.importorskip("matplotlib")
@@ -16,6 +18,7 @@ pytest.importorskip("pandas")
 pytest.importorskip("statsmodels")
 
 from reasoningbank_langgraph.experiments.report import write_report
+from reasoningbank_langgraph.experiments.report_page import REPRODUCE
 from reasoningbank_langgraph.experiments.summary import Summary
 
 from .fake_rows import config, row, rows
@@ -181,8 +184,24 @@ def test_the_page_tells_how_to_run_it_again_and_what_was_sent(tmp_path):
     prompts = [{"hash": "0123456789abcdef", "messages": [["system", "Solve <it>."], ["human", "Problem 1"]]}]
     settings = config(seeds=(7,), temperature=0.5)
     page = report(folder(tmp_path, rows({"baseline": 0.5, "memory": 0.5}, 5, (7,)), settings, prompts=prompts))
-    for told in ("--config config.json", "&quot;temperature&quot;: 0.5", "Solve &lt;it&gt;.", "as it was sent"):
+    for told in (REPRODUCE, "&quot;temperature&quot;: 0.5", "Solve &lt;it&gt;.", "as it was sent"):
         assert told in page
+
+
+def test_differences_without_the_flagged_problems_are_told_apart_from_none(tmp_path):
+    given = rows({"baseline": 0.4, "memory": 0.7}, 6)
+    assert "no problem left" not in report(folder(tmp_path, given))
+    near = {"train_id": "t", "text_similarity": 1, "embedding_similarity": 1}
+    flagged = [{**near, "test_id": f"p{number}"} for number in range(6)]
+    assert "no problem left" in report(folder(tmp_path, given, duplicates=flagged))
+
+
+def test_the_command_on_the_page_is_one_that_there_is():
+    _, *names, option, _, out, _ = REPRODUCE.split()
+    command = typer.main.get_command(app)
+    for name in names:
+        command = command.commands[name]
+    assert {option, out} <= {flag for one in command.params for flag in one.opts}
 
 
 def test_a_run_that_only_learned_so_far_has_a_page(tmp_path):

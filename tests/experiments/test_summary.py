@@ -257,7 +257,7 @@ def test_the_notes_name_what_weakens_the_result():
     for told in (
         "27 problems, 1 seed",
         "One seed",
-        "upper bound",
+        "it may help less",
         "No control arm",
         "memory 1.5 times",
         "not ended",
