@@ -78,7 +78,7 @@ def _forest(axes: Axes, lines: Sequence[tuple[str, Interval, str]], summary: Sum
         axes.plot(line.value, place, _MARKS[kind], color=colour, markersize=7.5, clip_on=False)
         axes.annotate(
             label,
-            (1.01, place),
+            (1.035, place),
             xycoords=("axes fraction", "data"),
             va="center_baseline",
             fontsize=10.5,
@@ -127,7 +127,7 @@ def _scaling_lines(axes: Axes, arms: Sequence[tuple[int, ArmSummary]], memory: b
     k = [attempts + aside for attempts, _ in arms]
     accuracy = [arm.accuracy for _, arm in arms]
     axes.vlines(k, [one.low for one in accuracy], [one.high for one in accuracy], color=colour, alpha=0.35, linewidth=2)
-    style = {"color": colour, "markersize": 6, "clip_on": False}
+    style: dict[str, Any] = {"color": colour, "markersize": 6, "clip_on": False}
     axes.plot(k, [one.value for one in accuracy], f"{mark}-", label=f"accuracy, {name}", **style)
     any_right = [(arm.pass_at_k or arm.accuracy).value for _, arm in arms]
     axes.plot(k, any_right, f"{mark}--", mfc=theme.surface, label=f"pass@k, {name}", **style)
@@ -159,7 +159,7 @@ def _bank_sizes(rows: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Fi
 def _with_bars(axes: Axes, places: Sequence[int], shares: Sequence[Interval], theme: Theme) -> None:
     low, high = [one.low for one in shares], [one.high for one in shares]
     axes.vlines(places, low, high, color=theme.memory, alpha=0.45, linewidth=2.4)
-    style = {"color": theme.memory, "markersize": 7, "clip_on": False}
+    style: dict[str, Any] = {"color": theme.memory, "markersize": 7, "clip_on": False}
     axes.plot(places, [one.value for one in shares], "s-", label="with memory", **style)
 
 

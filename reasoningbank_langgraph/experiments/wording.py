@@ -141,7 +141,7 @@ def _on_method(config: ExperimentConfig, arms: Sequence[ArmSummary]) -> Iterator
     if config.protocol == "stream":
         yield "In a stream a row depends on the rows before it through the bank; the intervals do not know this."
     if config.judge == "oracle":
-        yield "The bank was taught by reference answers, which agents at work do not have; without them it may help less."
+        yield "Reference answers taught the bank. An agent at work has none, and without them it may help less."
     with_memory = any(arm.compared and arm.shown for arm in arms)
     if with_memory and not {arm.arm for arm in arms} & {"filler", "shuffled", "random"}:
         yield "No control arm: a gain of memory could not be told from that of any longer prompt."
