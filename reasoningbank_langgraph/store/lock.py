@@ -66,9 +66,10 @@ class BankLock:
             owner = _owner(descriptor)
             os.close(descriptor)
             raise StoreLockedError(folder, owner) from error
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         self._descriptor = descriptor
+        with contextlib.suppress(OSError):  # on a full disk others are not told who holds the lock
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
 
     def release(self) -> None:
         """Let others write. Does nothing the second time."""

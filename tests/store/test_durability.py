@@ -1,5 +1,6 @@
 """What a bank keeps when its process is killed, the disk is full, the folder is read-only or the clock goes back."""
 
+import errno
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 from langgraph.store.base import PutOp
 
+from reasoningbank_langgraph.errors import StoreLockedError
 from reasoningbank_langgraph.store import ChromaStore, shelf
 from tests.conftest import REPOSITORY
 from tests.store.processes import run
@@ -94,6 +96,20 @@ def test_a_full_disk_loses_nothing(small_disk, embeddings):
     said = run(FILL, small_disk / "bank", 0, BATCH)
     subprocess.run(["mount", "-o", "remount,size=50m", str(small_disk)], check=True)
     check_after_a_full_disk(small_disk / "bank", embeddings, said, BATCH)
+
+
+def no_room(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_disk_too_full_to_name_the_owner_does_not_keep_a_bank_closed(folder, embeddings, monkeypatch):
+    monkeypatch.setattr(os, "pwrite", no_room)
+    with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+        with pytest.raises(StoreLockedError, match="another process"):
+            ChromaStore.from_path(folder, embeddings=embeddings)
+        store.put(HERE, "k", {"text": "x"})
+    with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+        assert store.get(HERE, "k") is not None
 
 
 READ_ONLY = """
