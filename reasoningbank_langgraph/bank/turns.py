@@ -1,5 +1,7 @@
-"""One writer at a time in each bank of a process: a write looks at what is there first, and stores cannot compare
-and swap. Between processes, ids that are fixed beforehand keep two runs of one attempt from writing it twice."""
+"""One writer at a time in each bank of a process: a write looks first, and stores cannot compare and swap.
+
+Between processes, ids that are fixed beforehand keep two runs of one attempt from writing it twice.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def turn(store: BaseStore, namespace: Namespace) -> Iterator[None]:
 async def aturn(store: BaseStore, namespace: Namespace) -> AsyncIterator[None]:
     """Wait for one's turn to write, without blocking the loop; threads and other loops take turns with it."""
     lock = _turn(store, namespace)
-    while not lock.acquire(blocking=False):
+    while not lock.acquire(blocking=False):  # noqa: ASYNC110 - a thread may hold it, which no event of a loop covers
         await asyncio.sleep(_LOOK_AGAIN)
     try:
         yield
