@@ -50,6 +50,10 @@ def ask(call: Callable[[], T], refused: type[StoreError] = StoreCorruptedError) 
     except httpx.HTTPStatusError as error:
         raise StoreUnavailableError(f"the server{_place(error)} answered {_said(error)}") from error
     except ChromaError as error:
+        if "disk is full" in str(error):
+            raise StoreError(
+                f"Chroma answered {type(error).__name__}: {error}; make room and open the bank again"
+            ) from error
         hint = "; rebuild_index() makes the index anew" if refused is StoreCorruptedError else ""
         raise refused(f"Chroma answered {type(error).__name__}: {error}{hint}") from error
     except Exception as error:

@@ -24,6 +24,7 @@ from reasoningbank_langgraph.store.plan import Plan, make_plan
 from reasoningbank_langgraph.store.reading import Reader
 from reasoningbank_langgraph.store.repair import StoreReport, inspect
 from reasoningbank_langgraph.store.rows import Rows
+from reasoningbank_langgraph.store.saved_index import remove_torn_indexes
 from reasoningbank_langgraph.store.settings import GIBIBYTE, Progress, StoreSettings
 from reasoningbank_langgraph.store.shelf import shelf_for
 from reasoningbank_langgraph.store.ttl import Sweeper, sweep
@@ -86,7 +87,8 @@ class ChromaStore(BaseStore):
         """Open the bank in a folder, or make it (mode 0700).
 
         Only one store at a time may have the folder open, in this process or any other. Do not open a folder
-        that someone else made: Chroma's files are trusted input.
+        that someone else made: Chroma's files are trusted input. An index that a kill cut off while Chroma saved it is
+        made anew from the documents.
 
         Args:
             path: the folder; `~` is the home folder.
@@ -102,11 +104,15 @@ class ChromaStore(BaseStore):
         folder = prepare_folder(path)
         lock = BankLock(folder)
         try:
+            torn = remove_torn_indexes(folder)
             client = embedded_client(folder)
         except BaseException:
             lock.release()
             raise
-        return cls._owning(client, settings, lambda: blank_indexes(folder), lock.release)
+        store = cls._owning(client, settings, lambda: blank_indexes(folder), lock.release)
+        if torn:
+            store.rebuild_index()
+        return store
 
     @classmethod
     def from_server(

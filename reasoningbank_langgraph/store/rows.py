@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from reasoningbank_langgraph.errors import StoreError
 from reasoningbank_langgraph.store.calls import ask
+from reasoningbank_langgraph.store.connect import is_shared
 from reasoningbank_langgraph.store.layout import Row, Stored, Vector
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class Rows:
 
     def __init__(self, client: ClientAPI, collection: Collection) -> None:
         self.collection = collection
+        self._shared = is_shared(client)
+        self._failed: StoreError | None = None
         limit = ask(client.get_max_batch_size, StoreError)
         self._chunk = min(CHUNK, limit) if isinstance(limit, int) and limit > 0 else CHUNK
 
@@ -49,18 +52,34 @@ class Rows:
     def upsert(self, rows: Sequence[Row]) -> None:
         """Write rows, in one call and so all or none of them, up to 5000; longer lists in several calls, in order."""
         for part in _chunks(rows, self._chunk):
-            ask(partial(self.collection.upsert, **_columns(part)), StoreError)
+            self._write(partial(self.collection.upsert, **_columns(part)))
 
     def set_expiry(self, expiry: Mapping[str, int]) -> None:
         """Set when rows expire: row id to microseconds since 1970."""
         for part in _chunks(list(expiry), self._chunk):
             times: Any = [{"expires": expiry[row]} for row in part]
-            ask(partial(self.collection.update, ids=part, metadatas=times), StoreError)
+            self._write(partial(self.collection.update, ids=part, metadatas=times))
 
     def delete(self, ids: Sequence[str], where: dict[str, Any] | None = None) -> None:
         """Remove rows by id, those that also meet `where` if it is given."""
         for part in _chunks(ids, self._chunk):
-            ask(partial(self.collection.delete, ids=part, where=where), StoreError)
+            self._write(partial(self.collection.delete, ids=part, where=where))
+
+    def _write(self, call: Callable[[], Any]) -> None:
+        """Make a call that writes.
+
+        After one that failed inside an embedded Chroma, for example on a full disk, the next can wait for ever, with
+        the whole process. So there is no next one until the bank was opened anew.
+        """
+        if self._failed is not None:
+            raise StoreError(
+                f"nothing is written since a write failed: close the bank and open it again ({self._failed})"
+            )
+        try:
+            ask(call, StoreError)
+        except StoreError as error:
+            self._failed = None if self._shared else error
+            raise
 
     def ids(self, where: dict[str, Any] | None, limit: int | None = None) -> list[str]:
         """Return the ids of the rows that meet a condition, at most `limit` of them."""

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
-from reasoningbank_langgraph.errors import StorePathError, StoreUnavailableError
+from reasoningbank_langgraph.errors import StoreCorruptedError, StorePathError, StoreUnavailableError
 from reasoningbank_langgraph.store.lock import DATABASE_FILE, BankLock, prepare_folder
+from reasoningbank_langgraph.store.saved_index import torn_indexes
 
 LOOPBACK = "127.0.0.1"
 
@@ -29,12 +30,14 @@ def serve(path: str | os.PathLike[str], port: int, ready: Callable[[], None]) ->
         StorePathError: there is no bank.
         StoreLockedError: a store has it open.
         StoreUnavailableError: the port is taken, or the server ended by itself.
+        StoreCorruptedError: a kill cut off the index while it was saved; to make it anew takes the embedder.
     """
     if not (Path(path) / DATABASE_FILE).is_file():
         raise StorePathError(path, "there is no bank yet; make one with ChromaStore.from_path")
     folder = prepare_folder(path)
     lock = BankLock(folder)
     try:
+        _check_index(folder)
         _check_free(port)
         _run(folder, port, ready)
     finally:
@@ -53,6 +56,14 @@ def _run(folder: Path, port: int, ready: Callable[[], None]) -> None:
         ended.set()
     if not started.is_set():
         raise StoreUnavailableError(f"the Chroma server for {str(folder)!r} ended before it took a connection")
+
+
+def _check_index(folder: Path) -> None:
+    if torn_indexes(folder):
+        raise StoreCorruptedError(
+            f"the index of the bank in {str(folder)!r} was not saved to its end: open the bank once with "
+            "ChromaStore.from_path, or run `reasoningbank bank rebuild --bank ...`, which makes it anew"
+        )
 
 
 def _check_free(port: int) -> None:
