@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reasoningbank_langgraph.experiments.summary import NearDuplicate
 from reasoningbank_langgraph.problems import Problem
 from reasoningbank_langgraph.records import MemoryItem, normalise_task
 
@@ -19,16 +20,6 @@ NEAR_TEXT, NEAR_MEANING = 0.9, 0.95
 """From these similarities on, two problems (or an item and a problem) count as near duplicates."""
 _LIST_MARK = re.compile(r"(?:^|(?<=[\s:;.]))\d{1,2}[.)](?=\s)")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
-
-
-class Near(NamedTuple):
-    """A train and a test problem that are nearly the same."""
-
-    train_id: str
-    test_id: str
-    text_similarity: float
-    """Of the texts with every number alike."""
-    embedding_similarity: float
 
 
 def gives_away(item: MemoryItem, problem: Problem) -> bool:
@@ -47,20 +38,27 @@ def states_answer(text: str, answer: str) -> bool:
     return re.search(rf"(?<![\w.,]){re.escape(wanted)}(?![\w]|[.,]\d)", _LIST_MARK.sub(" ", text)) is not None
 
 
-def near_duplicates(train: Sequence[Problem], test: Sequence[Problem], embeddings: Embeddings) -> list[Near]:
+def near_duplicates(train: Sequence[Problem], test: Sequence[Problem], embeddings: Embeddings) -> list[NearDuplicate]:
     """Return the pairs that are nearly the same, by text with the numbers taken out or by meaning."""
     if not train or not test:
         return []
     cosines = _unit(embeddings, test) @ _unit(embeddings, train).T
     shapes = [_shape(problem.text) for problem in train]
-    found: list[Near] = []
+    found: list[NearDuplicate] = []
     for row, problem in enumerate(test):
         shape = _shape(problem.text)
         # A text that is nearly the same means nearly the same: only the closest are compared letter by letter.
         for column in np.argsort(-cosines[row])[:20]:
             text, meaning = _alike(shape, shapes[column]), float(cosines[row, column])
             if text > NEAR_TEXT or meaning > NEAR_MEANING:
-                found.append(Near(train[column].id, problem.id, round(text, 4), round(meaning, 4)))
+                found.append(
+                    NearDuplicate(
+                        train_id=train[column].id,
+                        test_id=problem.id,
+                        text_similarity=round(text, 4),
+                        embedding_similarity=round(min(meaning, 1.0), 4),
+                    )
+                )
     return found
 
 

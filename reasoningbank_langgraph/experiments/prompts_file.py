@@ -6,7 +6,7 @@ import json
 import threading
 from pathlib import Path
 
-from reasoningbank_langgraph.experiments.results import whole_lines
+from reasoningbank_langgraph.experiments.results import append_line, whole_lines
 from reasoningbank_langgraph.prompts import prompt_hash
 
 PROMPTS = "prompts.jsonl"
@@ -26,6 +26,5 @@ class Prompts:
         with self._turn:
             if name not in self._known:
                 self._known.add(name)
-                with self.path.open("ab") as file:
-                    file.write(json.dumps({"hash": name, "messages": messages}).encode("ascii") + b"\n")
+                append_line(self.path, {"hash": name, "messages": messages})
         return name

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.records import Record
@@ -89,25 +89,33 @@ class Results:
 
     def append(self, row: Row) -> None:
         """Write one row; it is on disk when this returns."""
-        line = json.dumps(row.to_json()).encode("ascii") + b"\n"
         with self._turn:
-            with self.path.open("ab") as file:
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
+            append_line(self.path, row.to_json())
             self._rows[row.key] = row
 
 
 def whole_lines(path: Path) -> list[bytes]:
-    """Return the lines of a file; what a kill left of a last line is removed, so that the next one starts anew."""
-    if not path.exists():
-        return []
-    content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if len(whole) < len(content):
-        with path.open("r+b") as file:
-            file.truncate(len(whole))
-    return [line for line in whole.split(b"\n") if line]
+    """Return the lines of a file, without one that is being written or that a kill cut off."""
+    content = path.read_bytes() if path.exists() else b""
+    return [line for line in content[: content.rfind(b"\n") + 1].split(b"\n") if line]
+
+
+def append_line(path: Path, entry: Any) -> None:
+    """Write one line of JSON, on disk when this returns; what a kill left of the line before is removed."""
+    line = json.dumps(entry).encode("ascii") + b"\n"
+    with path.open("a+b") as file:
+        _cut_tail(file)
+        file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _cut_tail(file: BinaryIO) -> None:
+    end = file.seek(0, os.SEEK_END)
+    file.seek(max(0, end - 1))
+    if file.read(1) not in (b"", b"\n"):
+        file.seek(0)
+        file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def _read(path: Path) -> list[Row]:

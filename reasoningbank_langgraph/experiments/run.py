@@ -165,7 +165,7 @@ class Run:
         path = self.out / DUPLICATES
         if not path.exists():
             found = near_duplicates(self.problems.train, self.problems.test, self.models.embeddings)
-            path.write_text(json.dumps([near._asdict() for near in found], indent=1) + "\n", encoding="utf-8")
+            path.write_text(json.dumps([near.to_json() for near in found], indent=1) + "\n", encoding="utf-8")
 
 
 def run_experiment(config: ExperimentConfig, out: Path, *, console: Console | None = None) -> Path:

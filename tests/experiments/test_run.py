@@ -8,6 +8,7 @@ from rich.console import Console
 
 from reasoningbank_langgraph.errors import ExperimentError, InvalidRecordError
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.experiments.run import Models, Run
 from reasoningbank_langgraph.testing import HashEmbeddings
 
@@ -221,3 +222,14 @@ def test_a_problem_without_an_answer_is_refused(tmp_path):
 def test_settings_that_make_no_sense_are_refused(changes, problem, tmp_path):
     with pytest.raises(InvalidRecordError, match=problem):
         config(tmp_path, **changes)
+
+
+def test_reading_rows_leaves_a_line_that_is_being_written_alone(tmp_path):
+    settings = config(tmp_path, arms=("baseline",))
+    run = carry_out(settings, tmp_path / "out")
+    whole = run.results.path.read_bytes()
+    run.results.path.write_bytes(whole[:-20])
+    assert len(Results(tmp_path / "out").rows) == 5
+    with run.results.path.open("ab") as file:
+        file.write(whole[-20:])
+    assert len(Results(tmp_path / "out").rows) == 6
