@@ -48,7 +48,7 @@ def near_duplicates(train: Sequence[Problem], test: Sequence[Problem], embedding
     for row, problem in enumerate(test):
         shape = _shape(problem.text)
         # A text that is nearly the same means nearly the same: only the closest are compared letter by letter.
-        for column in np.argsort(-cosines[row])[:20]:
+        for column in np.argsort(-cosines[row])[:5]:
             text, meaning = _alike(shape, shapes[column]), float(cosines[row, column])
             if text > NEAR_TEXT or meaning > NEAR_MEANING:
                 found.append(
@@ -77,6 +77,8 @@ def _shape(text: str) -> str:
 
 def _alike(one: str, other: str) -> float:
     """Similarity of two texts, 0..1; 0 where it cannot be near 1."""
+    if one == other:
+        return 1.0
     matcher = SequenceMatcher(None, one, other, autojunk=False)
     if matcher.real_quick_ratio() <= NEAR_TEXT or matcher.quick_ratio() <= NEAR_TEXT:
         return 0.0

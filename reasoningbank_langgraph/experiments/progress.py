@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 from rich.console import Console
@@ -14,8 +16,29 @@ from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.results import Row
 
 
+@dataclass
+class Tally:
+    """What the rows of one arm add up to."""
+
+    done: int = 0
+    right: int = 0
+    failed: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+
+    def count(self, row: Row, times: int = 1) -> None:
+        """Add a row, or with -1 take it away."""
+        self.done += times * (row.error is None)
+        self.right += times * row.right
+        self.failed += times * (row.error is not None)
+        self.tokens_in += times * row.tokens_in
+        self.tokens_out += times * row.tokens_out
+        self.seconds += times * row.seconds
+
+
 class Progress:
-    """A table that follows the rows.
+    """A table that follows the rows. Rows may be noted from several threads.
 
     Args:
         console: where it is drawn.
@@ -27,15 +50,25 @@ class Progress:
     def __init__(
         self, console: Console, config: ExperimentConfig, expected: dict[str, int], there: Sequence[Row]
     ) -> None:
-        self.config, self.expected, self.rows = config, expected, {row.key: row for row in there}
-        self._fresh = 0
-        self._started = time.monotonic()
+        self.config, self.expected = config, expected
+        self.arms = {arm: Tally() for arm in expected}
+        self._failed: dict[tuple[str, int, str], Row] = {}
+        self._fresh, self._turn = 0, threading.Lock()
+        for row in there:
+            self.note(row)
+        self._fresh, self._started = 0, time.monotonic()
         self._live = Live(console=console, get_renderable=self.table, refresh_per_second=2)
 
     def note(self, row: Row) -> None:
-        """Count a row."""
-        self.rows[row.key] = row
-        self._fresh += 1
+        """Count a row, in place of one that had failed."""
+        with self._turn:
+            self._fresh += 1
+            tally = self.arms.setdefault(row.arm, Tally())
+            if (before := self._failed.pop(row.key, None)) is not None:
+                tally.count(before, -1)
+            if row.error is not None:
+                self._failed[row.key] = row
+            tally.count(row)
 
     def table(self) -> Table:
         """Return the table as it stands."""
@@ -43,12 +76,12 @@ class Progress:
         for heading in ("arm", "done", "right", "accuracy", "tokens", "cost", "s/problem", "failed"):
             table.add_column(heading, justify="left" if heading == "arm" else "right")
         for arm, expected in self.expected.items():
-            table.add_row(arm, *_cells([row for row in self.rows.values() if row.arm == arm], expected, self.config))
+            table.add_row(arm, *_cells(self.arms[arm], expected, self.config))
         return table
 
     def _left(self) -> str:
         total = sum(self.expected.values())
-        left = total - sum(row.error is None for row in self.rows.values())
+        left = total - sum(self.arms[arm].done for arm in self.expected)
         if not left:
             return "done"
         if not self._fresh:
@@ -64,20 +97,16 @@ class Progress:
         self._live.stop()
 
 
-def _cells(rows: Sequence[Row], expected: int, config: ExperimentConfig) -> list[str]:
-    done = [row for row in rows if row.error is None]
-    right = sum(row.right for row in done)
-    spent_in, spent_out = (sum(getattr(row, name) for row in rows) for name in ("tokens_in", "tokens_out"))
-    cost = (spent_in * config.price_in + spent_out * config.price_out) / 1e6
-    seconds = sum(row.seconds for row in done)
+def _cells(tally: Tally, expected: int, config: ExperimentConfig) -> list[str]:
+    cost = (tally.tokens_in * config.price_in + tally.tokens_out * config.price_out) / 1e6
     return [
-        f"{len(done)}/{expected}",
-        str(right),
-        f"{right / len(done):.3f}" if done else "",
-        f"{spent_in + spent_out:,}",
+        f"{tally.done}/{expected}",
+        str(tally.right),
+        f"{tally.right / tally.done:.3f}" if tally.done else "",
+        f"{tally.tokens_in + tally.tokens_out:,}",
         f"{cost:.2f}" if cost else "",
-        f"{seconds / len(done):.1f}" if done else "",
-        str(len(rows) - len(done)),
+        f"{tally.seconds / tally.done:.1f}" if tally.done else "",
+        str(tally.failed),
     ]
 
 

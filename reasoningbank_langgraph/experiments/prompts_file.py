@@ -26,5 +26,5 @@ class Prompts:
         with self._turn:
             if name not in self._known:
                 self._known.add(name)
-                append_line(self.path, {"hash": name, "messages": messages})
+                append_line(self.path, {"hash": name, "messages": messages}, at_once=False)
         return name

@@ -100,14 +100,15 @@ def whole_lines(path: Path) -> list[bytes]:
     return [line for line in content[: content.rfind(b"\n") + 1].split(b"\n") if line]
 
 
-def append_line(path: Path, entry: Any) -> None:
-    """Write one line of JSON, on disk when this returns; what a kill left of the line before is removed."""
+def append_line(path: Path, entry: Any, *, at_once: bool = True) -> None:
+    """Write one line of JSON, `at_once` onto the disk; what a kill left of the line before is removed."""
     line = json.dumps(entry).encode("ascii") + b"\n"
     with path.open("a+b") as file:
         _cut_tail(file)
         file.write(line)
         file.flush()
-        os.fsync(file.fileno())
+        if at_once:
+            os.fsync(file.fileno())
 
 
 def _cut_tail(file: BinaryIO) -> None:
