@@ -45,7 +45,7 @@ def test_the_make_targets_exist(command):
 @pytest.mark.parametrize("command", [*(command for command in COMMANDS if not command.startswith("make")), *INLINE])
 def test_the_commands_and_their_options_exist(command):
     words = shlex.split(command)[1:]
-    path = [word for word in words[:2] if re.fullmatch(r"[a-z]+", word)]
+    path = [word for word in words[:2] if re.fullmatch(r"[a-z][a-z0-9-]*", word)]
     shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "200"})
     assert shown.exit_code == 0, shown.output
     for option in (word for word in words if word.startswith("--")):
