@@ -30,7 +30,7 @@ def prepare_folder(path: str | os.PathLike[str]) -> Path:
         if folder.exists():
             _check_writable(path, folder)
         else:
-            folder.mkdir(mode=0o700, parents=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # another process may make it at the same moment
     except (OSError, ValueError, RuntimeError) as error:
         raise StorePathError(path, str(error)) from error
     return folder
