@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import urllib.error
@@ -15,6 +16,8 @@ from reasoningbank_langgraph.model_files import MODEL_FILES
 from reasoningbank_langgraph.models import chat_model, openai_model, own_base_url
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from langchain_core.language_models import BaseChatModel
 
 OPENAI_DEFAULT = "gpt-4.1-mini"
@@ -58,9 +61,10 @@ def resolve_model(model: str | None = None, **settings: Any) -> ResolvedModel:
     if model:
         return _named(model, base_url, settings)
     if base_url:
-        name = _first_model(base_url)
+        listed = _listed_models(base_url)
+        name = next(iter(listed))
         why = "the first model of the server at OPENAI_BASE_URL; --model names another one"
-        return ResolvedModel(openai_model(name, **settings), f"{name} at {base_url}: {why}")
+        return ResolvedModel(_served(name, listed, settings), f"{name} at {base_url}: {why}")
     if os.environ.get("OPENAI_API_KEY"):
         why = "OPENAI_API_KEY is set; --model names another one"
         return ResolvedModel(openai_model(OPENAI_DEFAULT, **settings), f"{OPENAI_DEFAULT} at OpenAI: {why}")
@@ -80,8 +84,19 @@ def _named(model: str, base_url: str | None, settings: dict[str, Any]) -> Resolv
     provider, _, name = model.partition(":")
     if name and provider != "openai":
         return ResolvedModel(chat_model(model, **settings), f"{name} at {provider}: the model named")
-    where = base_url or "OpenAI"
-    return ResolvedModel(openai_model(name or model, **settings), f"{name or model} at {where}: the model named")
+    name = name or model
+    listed: dict[str, int | None] = {}
+    if base_url:
+        # A model that was named needs no list: the server may have none, or be about to start.
+        with contextlib.suppress(ModelServerError):
+            listed = _listed_models(base_url)
+    return ResolvedModel(_served(name, listed, settings), f"{name} at {base_url or 'OpenAI'}: the model named")
+
+
+def _served(name: str, listed: Mapping[str, int | None], settings: dict[str, Any]) -> BaseChatModel:
+    """Return a model of a server; one whose context is known to be small is asked for less."""
+    context = listed.get(name)
+    return openai_model(name, **({"profile": {"max_input_tokens": context}} if context else {}), **settings)
 
 
 def _local(path: str | None, why: str, settings: dict[str, Any]) -> ResolvedModel:
@@ -94,7 +109,8 @@ def _local(path: str | None, why: str, settings: dict[str, Any]) -> ResolvedMode
     return ResolvedModel(chat, f"{server.model_name} on this machine: {why}", server)
 
 
-def _first_model(base_url: str) -> str:
+def _listed_models(base_url: str) -> dict[str, int | None]:
+    """Return the names of a server's models, with the tokens of their context where it says."""
     key = os.environ.get("OPENAI_API_KEY") or "none"
     way_out = "start it, unset OPENAI_BASE_URL, or name a model with --model"
     try:
@@ -102,13 +118,19 @@ def _first_model(base_url: str) -> str:
             f"{base_url.rstrip('/')}/models", headers={"Authorization": f"Bearer {key}"}
         )
         with urllib.request.urlopen(request, timeout=15) as response:  # noqa: S310 - as above
-            names = [str(model["id"]) for model in json.load(response)["data"] or ()]
+            models = {str(model["id"]): _context(model) for model in json.load(response)["data"] or ()}
     except urllib.error.HTTPError as error:
         error.close()
         problem = f"answers HTTP {error.code} {error.reason} when asked for its models"
         raise ModelServerError(f"{base_url} (OPENAI_BASE_URL) {problem}: set OPENAI_API_KEY, or {way_out}") from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelServerError(f"{base_url} (OPENAI_BASE_URL) does not list its models ({error}): {way_out}") from error
-    if not names:
+    if not models:
         raise ModelServerError(f"{base_url} (OPENAI_BASE_URL) has no models: load one, or {way_out}")
-    return names[0]
+    return models
+
+
+def _context(model: Mapping[str, Any]) -> int | None:
+    """vLLM and llama-server say how many tokens a model holds, each in its own way."""
+    size = model.get("max_model_len") or (model.get("meta") or {}).get("n_ctx")
+    return size if isinstance(size, int) and size > 0 else None

@@ -11,7 +11,7 @@ from reasoningbank_langgraph import model_choice
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
 from reasoningbank_langgraph.model_choice import resolve_model
 from reasoningbank_langgraph.model_files import MODEL_FILES
-from reasoningbank_langgraph.models import chat_model, openai_model
+from reasoningbank_langgraph.models import chat_model, context_tokens, openai_model
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 SERVER = "http://127.0.0.1:9/v1"  # nothing listens there
@@ -164,6 +164,30 @@ def test_a_server_alone_means_its_first_model(listing, environment, key, sent):
     assert choice.description.startswith(f"first at {listing.address}: the first model of the server")
     assert choice.chat.model_name == "first"
     assert listing.key == sent
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("named", [None, "openai:mine"])
+@pytest.mark.parametrize(
+    ("model", "context"),
+    [
+        ({"id": "mine", "max_model_len": 4096}, 4096),
+        ({"id": "mine", "meta": {"n_ctx": 2048, "n_ctx_train": 32768}}, 2048),
+        ({"id": "mine", "meta": None}, None),
+        ({"id": "mine", "max_model_len": "much"}, None),
+    ],
+)
+def test_a_server_that_says_how_much_its_model_holds_is_believed(listing, environment, model, context, named):
+    listing.answer = (200, json.dumps({"data": [model]}))
+    environment.setenv("OPENAI_BASE_URL", listing.address)
+    assert context_tokens(resolve_model(named).chat) == context
+
+
+@pytest.mark.network
+def test_a_model_that_is_named_needs_no_list_of_its_server(listing, environment):
+    listing.answer = (404, "")
+    environment.setenv("OPENAI_BASE_URL", listing.address)
+    assert resolve_model("mine").chat.model_name == "mine"
 
 
 @pytest.mark.network

@@ -107,18 +107,7 @@ def read_rows(out: Path) -> list[Row]:
 def summary(rows: list[Row]) -> Table:
     """Return the table: one line an arm."""
     table = Table(title="accuracy and cost by attempts")
-    for heading in (
-        "mode",
-        "k",
-        "solved",
-        "accuracy",
-        "pass@1",
-        "pass@k",
-        "majority@k",
-        "tokens",
-        "seconds",
-        "lessons",
-    ):
+    for heading in _HEADINGS:
         table.add_column(heading, justify="left" if heading == "mode" else "right")
     for name in dict.fromkeys(row["arm"] for row in rows):
         of_arm = [row for row in rows if row["arm"] == name]
