@@ -131,6 +131,6 @@ def _listed_models(base_url: str) -> dict[str, int | None]:
 
 
 def _context(model: Mapping[str, Any]) -> int | None:
-    """vLLM and llama-server say how many tokens a model holds, each in its own way."""
+    """Return the tokens a model holds, where it says: vLLM and llama-server do, each in its own way."""
     size = model.get("max_model_len") or (model.get("meta") or {}).get("n_ctx")
     return size if isinstance(size, int) and size > 0 else None

@@ -107,6 +107,7 @@ def test_a_name_means_openai_where_no_server_is_set_up(environment, name, base_u
     assert payload(choice.chat, max_tokens=5)["max_completion_tokens"] == 5
 
 
+@pytest.mark.network
 @pytest.mark.parametrize("name", ["qwen3:0.6b", "small"])
 def test_a_name_means_the_server_that_is_set_up(environment, name):
     environment.setenv("OPENAI_BASE_URL", SERVER)
