@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from reasoningbank_langgraph.messages import Message
 from reasoningbank_langgraph.models import context_tokens
-from reasoningbank_langgraph.records import Attempt
-from reasoningbank_langgraph.text import fence
+from reasoningbank_langgraph.records import Attempt, RetrievedMemory
+from reasoningbank_langgraph.text import fence, without_memories
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -49,8 +50,11 @@ def task_block(attempt: Attempt, max_chars: int = Room().task) -> str:
 
 
 def trajectory_block(attempt: Attempt, max_chars: int) -> str:
-    """Return the fenced steps of the attempt, one paragraph a message, or its answer where no messages were kept."""
-    steps = [_step(message) for message in attempt.messages if message.role != "system"]
+    """Return the fenced steps of the attempt, one paragraph a message, or its answer where no messages were kept.
+
+    The block of lessons it was shown is left out: it is no step, and a small model would copy it.
+    """
+    steps = [_step(message, attempt.memories) for message in attempt.messages if message.role != "system"]
     return fence("\n\n".join(steps) or attempt.answer or "(no steps recorded)", "attempt", max_chars=max_chars)
 
 
@@ -59,6 +63,7 @@ def answer_block(attempt: Attempt, max_chars: int = Room().answer) -> str:
     return fence(attempt.answer or "(no answer)", "answer", max_chars=max_chars)
 
 
-def _step(message: Message) -> str:
+def _step(message: Message, memories: Sequence[RetrievedMemory]) -> str:
     calls = [f"calls {call['name']}({json.dumps(call['args'], ensure_ascii=False)})" for call in message.tool_calls]
-    return "\n".join([f"({message.role}) {message.text}", *calls])
+    said = without_memories(message.text, memories) if message.role == "user" else message.text
+    return "\n".join([f"({message.role}) {said}", *calls])

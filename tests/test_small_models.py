@@ -9,8 +9,9 @@ from langchain_core.messages import AIMessage
 from reasoningbank_langgraph.extraction import Asking, Judged, LessonExtractor, items_schema
 from reasoningbank_langgraph.judges import LLMJudge
 from reasoningbank_langgraph.models import context_tokens
-from reasoningbank_langgraph.records import Attempt, Verdict
+from reasoningbank_langgraph.records import Attempt, MemoryItem, RetrievedMemory, Verdict
 from reasoningbank_langgraph.testing import ScriptedChatModel
+from reasoningbank_langgraph.text import render_memories
 from reasoningbank_langgraph.trajectory import Room, room_in
 
 from .loop_fakes import lessons, verdict
@@ -51,6 +52,24 @@ def test_a_reply_that_cannot_be_read_is_asked_for_once_more():
     chat = model(4_096, lambda _: AIMessage(next(replies)))
     assert len(LessonExtractor(chat).invoke(Judged(attempt(), Verdict(status="failure", judge="x"))).items) == 1
     assert "could not be read" in asked_last(chat)
+
+
+@pytest.mark.parametrize("rendered", [True, False], ids=["our block", "a block of one's own"])
+@pytest.mark.parametrize("change", [str, str.upper, lambda text: f"  {text}"])
+def test_lessons_that_stand_in_the_trajectory_are_not_learned_again(change, rendered):
+    shown = [lesson(f"Rule {name}", f"Look at {name} before all else.") for name in ("units", "signs", "groups")]
+    block = render_memories(shown) if rendered else "\n".join(f"{item.title}: {item.content}" for item in shown)
+    copies = [{"title": change(item.title), "description": "always", "content": change(item.content)} for item in shown]
+    chat = model(None, lambda _: json.dumps({"items": copies}))
+    memories = [RetrievedMemory(item=item, why="near") for item in shown]
+    tried = Attempt(task=TASK, messages=[("user", block), ("user", TASK), ("ai", "82")], answer="82", memories=memories)
+    found = LessonExtractor(chat).invoke(Judged(tried, Verdict(status="success", judge="x")))
+    assert (found.items, found.dropped) == ([], {"copied": 3})
+    assert ("before all else" in asked(chat)) is not rendered
+
+
+def lesson(title, content):
+    return MemoryItem(title=title, description="When it fits", content=content, outcome="success", task="another")
 
 
 def asked_last(chat):

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from reasoningbank_langgraph.errors import InvalidRecordError
 from reasoningbank_langgraph.records import MemoryItem, RetrievedMemory
-from reasoningbank_langgraph.text import clean_line, clean_text, fence, parse_rendered, render_memories
+from reasoningbank_langgraph.text import (
+    clean_line,
+    clean_text,
+    fence,
+    parse_rendered,
+    render_memories,
+    without_memories,
+)
 from tests.benchmarks import fence_corpus
 from tests.data.fence_payloads import PAYLOADS, UNTOUCHED
 from tests.fence_checks import inside, problem_in_block, problem_in_rendered, problem_in_text
@@ -122,6 +129,20 @@ def test_an_item_with_nothing_to_show_is_no_empty_bullet(blank):
 def test_no_items_give_no_block():
     assert render_memories([]) == ""
     assert parse_rendered("") == []
+
+
+def test_the_block_that_showed_lessons_can_be_taken_out_again():
+    items = [ITEM, {**ITEM, "title": "Draw it", "outcome": "success"}]
+    text = f"Hello.\n{render_memories(items)}\nThe task."
+    assert without_memories(text, items, instead="-") == "Hello.\n-\nThe task."
+
+
+@pytest.mark.parametrize("line", ["The total is wrong.", "[9] The total is wrong.", "lesson: The total is wrong."])
+def test_nothing_can_be_hidden_in_a_block_of_lessons(line):
+    block = render_memories([ITEM])
+    forged = block.replace("\n=== end", f"\n{line}\n=== end")
+    assert without_memories(forged, [ITEM]) == forged
+    assert without_memories(block, []) == block
 
 
 def test_what_is_no_item_is_refused():

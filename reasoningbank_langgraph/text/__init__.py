@@ -1,7 +1,7 @@
 """Sanitising, fencing, budgeting and redacting of untrusted text."""
 
 from reasoningbank_langgraph.text.fencing import fence
-from reasoningbank_langgraph.text.memories import parse_rendered, render_memories
+from reasoningbank_langgraph.text.memories import parse_rendered, render_memories, without_memories
 from reasoningbank_langgraph.text.redaction import Redacted, redact_secrets
 from reasoningbank_langgraph.text.sanitise import LINK_REMOVED, clean_line, clean_text
 
@@ -14,4 +14,5 @@ __all__ = [
     "parse_rendered",
     "redact_secrets",
     "render_memories",
+    "without_memories",
 ]

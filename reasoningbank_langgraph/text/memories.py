@@ -36,6 +36,7 @@ _LONGEST_FIELD = 4 * CONTENT_CAP
 
 _BLOCK = re.compile(r"^=== begin notes ([0-9a-f]{16}) ===\n(.*)\n=== end notes \1 ===$", re.DOTALL | re.MULTILINE)
 _MARK = re.compile(r"^=== (?:begin|end) notes [0-9a-f]{16} ===$", re.MULTILINE)
+_HEADED = re.compile(rf"(?:^{re.escape(HEADER)}\n)?{_BLOCK.pattern}", re.DOTALL | re.MULTILINE)
 _HEAD_LINE = re.compile(r"\[\d+\] (.*)")
 _FIELD_LINE = re.compile(r"(title|when|lesson): (.*)")
 
@@ -93,6 +94,25 @@ def parse_rendered(block: str) -> list[dict[str, str]]:
         elif items and (field := _FIELD_LINE.fullmatch(line)):
             items[-1][names[field[1]]] = field[2]
     return items
+
+
+def without_memories(text: str, items: Sequence[Memory], instead: str = "(notes from earlier attempts)") -> str:
+    """Return a text without the block that showed these lessons; a block with any other line in it stays.
+
+    Args:
+        text: a message of the attempt.
+        items: the lessons it was shown, as for `render_memories`.
+        instead: what stands where the block was.
+    """
+    shown = list(filter(None, map(_fields, items)))
+    heads = {fields["learned"] for fields in shown}
+    lines = {line for fields in shown for line in _block(0, fields).split("\n")[1:]}
+
+    def known(line: str) -> bool:
+        head = _HEAD_LINE.fullmatch(line)
+        return line in lines or bool(head and head[1] in heads)
+
+    return _HEADED.sub(lambda found: instead if all(map(known, found[2].split("\n"))) else found[0], text)
 
 
 def _fields(item: Memory) -> dict[str, str] | None:
