@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _FIELDS = {"title": 80, "description": 200, "content": 400}
 _SHORT_FIELDS = {"title": 60, "description": 120, "content": 300}
 """Characters of a lesson's fields that a model is asked for."""
-_NONCE = re.compile(r"\s*\b[0-9a-f]{16}\b")
+_NONCE = re.compile(r"\s*\b[0-9a-f]{16}\b", re.IGNORECASE)
 """The number in a fence line, which a small model may copy into a title."""
 _SHORT_REPLY = 300
 """Tokens: one lesson at its longest."""
@@ -44,7 +44,14 @@ PROMPTS = prompts.prompt_hash(
 )
 
 
-_TEMPLATES = (prompts.EXTRACT_USER, prompts.EXTRACT_SHORT, prompts.CONTRAST_USER, prompts.CONTRAST_SHORT)
+_TEMPLATES = (
+    prompts.EXTRACT_USER,
+    prompts.EXTRACT_SHORT,
+    prompts.EXTRACT_SUCCESS,
+    prompts.EXTRACT_FAILURE,
+    prompts.CONTRAST_USER,
+    prompts.CONTRAST_SHORT,
+)
 
 
 class Judged(NamedTuple):
@@ -230,7 +237,7 @@ def _details(attempts: Sequence[Attempt]) -> frozenset[str]:
 def _problem(lesson: dict[str, str], known: set[str], told: set[str]) -> str | None:
     if known & {*_fingerprints(lesson["title"], lesson["content"]), _titled(lesson)}:
         return "copied"
-    if told & {*_sentences(lesson["description"]), *_sentences(lesson["content"])}:
+    if told & set().union(*map(_sentences, lesson.values())):
         return "copied"
     try:
         MemoryItem(**lesson, outcome="success", task="any")
@@ -249,8 +256,8 @@ def _titled(lesson: dict[str, str]) -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    """Sentences of four words and more, folded."""
-    folded = (normalise_task(part) for part in re.split(r'[.!?"\n]', text))
+    """Sentences, and what stands in brackets, of four words and more, folded."""
+    folded = (normalise_task(part) for part in re.split(r'[.!?"\n()]', text))
     return [sentence for sentence in folded if len(sentence.split()) >= 4]
 
 

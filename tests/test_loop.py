@@ -175,8 +175,9 @@ def test_two_lessons_of_one_reply_under_one_title_count_as_one():
     assert result["extraction"]["dropped"] == {"copied": 1}
 
 
-def test_the_number_of_a_fence_does_not_get_into_a_lesson():
-    model = ScriptedChatModel([verdict(), lessons("look at task 43c2cd2329b0e1d7 twice")])
+@pytest.mark.parametrize("number", ["43c2cd2329b0e1d7", "43C2CD2329B0e1d7"])
+def test_the_number_of_a_fence_does_not_get_into_a_lesson(number):
+    model = ScriptedChatModel([verdict(), lessons(f"look at task {number} twice")])
     result = app(indexed_memory(), model).invoke({"task": "add"}, config())
     assert result["lessons"][0]["title"] == "look at task twice"
 

@@ -54,6 +54,12 @@ def test_a_reply_that_cannot_be_read_is_asked_for_once_more():
     assert "could not be read" in asked_last(chat)
 
 
+def test_words_of_the_prompt_are_no_lesson():
+    chat = model(4_096, lambda _: lessons("The method in a few words"))
+    found = LessonExtractor(chat).invoke(Judged(attempt(), Verdict(status="success", judge="x")))
+    assert (found.items, found.dropped) == ([], {"copied": 1})
+
+
 @pytest.mark.parametrize("rendered", [True, False], ids=["our block", "a block of one's own"])
 @pytest.mark.parametrize("change", [str, str.upper, lambda text: f"  {text}"])
 def test_lessons_that_stand_in_the_trajectory_are_not_learned_again(change, rendered):
