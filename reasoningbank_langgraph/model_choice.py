@@ -95,8 +95,9 @@ def _named(model: str, base_url: str | None, settings: dict[str, Any]) -> Resolv
 
 def _served(name: str, listed: Mapping[str, int | None], settings: dict[str, Any]) -> BaseChatModel:
     """Return a model of a server; one whose context is known to be small is asked for less."""
-    context = listed.get(name)
-    return openai_model(name, **({"profile": {"max_input_tokens": context}} if context else {}), **settings)
+    if context := listed.get(name):
+        settings = {"profile": {"max_input_tokens": context}, **settings}
+    return openai_model(name, **settings)
 
 
 def _local(path: str | None, why: str, settings: dict[str, Any]) -> ResolvedModel:

@@ -1,14 +1,17 @@
-"""The folder of a run: it belongs to one configuration, and to one set of problems."""
+"""The folder of a run: it belongs to one configuration, to its models and to one set of problems."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.results import CONFIG
+from reasoningbank_langgraph.experiments.results import CONFIG, ORIGIN
+from reasoningbank_langgraph.experiments.summary import Origin
 from reasoningbank_langgraph.problems import Problem, read_problems
 from reasoningbank_langgraph.records import normalise_task
 
@@ -24,21 +27,30 @@ class ProblemSets(NamedTuple):
     shared: int
     """Problems left out of the test because they are among the train problems."""
 
+    def digest(self) -> str:
+        """Return a short name for exactly these problems."""
+        return hashlib.sha256(repr((self.train, self.test)).encode()).hexdigest()[:16]
 
-def claim(out: Path, config: ExperimentConfig) -> None:
-    """Make the folder of a run, or go on in one that was made by the same configuration.
+
+def claim(out: Path, config: ExperimentConfig, origin: Origin) -> None:
+    """Make the folder of a run, or go on in one that was made by the same configuration from the same origin.
 
     Raises:
-        ExperimentError: another configuration made it; the settings that differ are named.
+        ExperimentError: another run made it; what differs is named.
     """
     out.mkdir(parents=True, exist_ok=True)
-    path, wanted = out / CONFIG, config.to_json()
+    _same(out, CONFIG, config.to_json(), "settings")
+    _same(out, ORIGIN, origin.to_json(), "models or problems")
+
+
+def _same(out: Path, name: str, wanted: Mapping[str, Any], what: str) -> None:
+    path = out / name
     if path.exists():
         there = json.loads(path.read_text(encoding="utf-8"))
         differing = [name for name in wanted if name not in _FREE and wanted[name] != there.get(name)]
         if differing:
             told = ", ".join(f"{name} ({there.get(name)!r} there, {wanted[name]!r} here)" for name in differing)
-            raise ExperimentError(f"{out} belongs to a run with other settings: {told}; choose another folder")
+            raise ExperimentError(f"{out} belongs to a run with other {what}: {told}; choose another folder")
     path.write_text(json.dumps(wanted, indent=2) + "\n", encoding="utf-8")
 
 

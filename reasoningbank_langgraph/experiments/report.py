@@ -12,9 +12,9 @@ from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.plots import draw
 from reasoningbank_langgraph.experiments.prompts_file import PROMPTS
 from reasoningbank_langgraph.experiments.report_page import Prompts, page
-from reasoningbank_langgraph.experiments.results import CONFIG, SUMMARY, Results, Row
+from reasoningbank_langgraph.experiments.results import CONFIG, ORIGIN, SUMMARY, Results, Row
 from reasoningbank_langgraph.experiments.summarise import summarise
-from reasoningbank_langgraph.experiments.summary import NearDuplicate, Summary
+from reasoningbank_langgraph.experiments.summary import NearDuplicate, Origin, Summary
 
 REPORT, DUPLICATES = "report.html", "duplicates.json"
 
@@ -23,7 +23,8 @@ def write_report(out: Path) -> Summary:
     """Write `summary.json`, the pictures and `report.html` into the folder of a run, finished or not.
 
     Args:
-        out: holds `config.json` and `results.jsonl`; `prompts.jsonl` and `duplicates.json` are used if there.
+        out: holds `config.json` and `results.jsonl`; `origin.json`, `prompts.jsonl` and `duplicates.json` are used if
+            there.
 
     Returns:
         What `summary.json` holds.
@@ -36,7 +37,7 @@ def write_report(out: Path) -> Summary:
     rows = Results(out).rows
     if not rows:
         raise ExperimentError(f"{out} holds no results yet: let the experiment run first")
-    summary = summarise(rows, config, _duplicates(out))
+    summary = summarise(rows, config, _duplicates(out), _origin(out))
     pictures = draw(rows, summary)
     for name, picture in pictures.items():
         (out / name).write_bytes(picture.light)
@@ -56,6 +57,11 @@ def _config(out: Path) -> ExperimentConfig:
 def _duplicates(out: Path) -> list[NearDuplicate]:
     path = out / DUPLICATES
     return [NearDuplicate.model_validate(entry) for entry in _json(path)] if path.exists() else []
+
+
+def _origin(out: Path) -> Origin | None:
+    path = out / ORIGIN
+    return Origin.model_validate(_json(path)) if path.exists() else None
 
 
 def _json(path: Path) -> Any:

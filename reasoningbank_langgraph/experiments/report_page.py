@@ -54,14 +54,20 @@ def page(summary: Summary, rows: Rows, pictures: Mapping[str, Picture], prompts:
 
 
 def _top(summary: Summary) -> str:
-    config = summary.config
-    origin = f"Experiment · protocol {config.protocol} · model {config.model or 'default'}"
+    origin = f"Experiment · protocol {summary.config.protocol} · {_models(summary)}"
     links = "".join(f'<a href="#{name}">{title}</a>' for name, title in _PARTS.items())
     return (
         f'<header><p class="kicker">{safe(origin)}</p><h1>{safe(headline_claim(summary.comparisons))}</h1>'
         f'<p class="lead">{safe(below_headline(summary.comparisons))}</p>{_tiles(summary)}'
         f"<p>{safe(summary.taught_by)}</p><nav>{links}</nav></header>"
     )
+
+
+def _models(summary: Summary) -> str:
+    if summary.origin is None:
+        return f"model {summary.config.model or 'not recorded'}"
+    solver, critic = summary.origin.solver, summary.origin.critic
+    return f"model {solver}" + (f" · judged and distilled by {critic}" if critic != solver else "")
 
 
 def _tiles(summary: Summary) -> str:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.records import Record
 
-ROWS, CONFIG, SUMMARY = "results.jsonl", "config.json", "summary.json"
+ROWS, CONFIG, ORIGIN, SUMMARY = "results.jsonl", "config.json", "origin.json", "summary.json"
 
 
 class Row(Record):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
+from reasoningbank_langgraph.dialects import name_of
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.experiments import memories
 from reasoningbank_langgraph.experiments.arms import Arm, arms_of
@@ -25,6 +26,7 @@ from reasoningbank_langgraph.experiments.memories import Showing
 from reasoningbank_langgraph.experiments.progress import Progress
 from reasoningbank_langgraph.experiments.prompts_file import Prompts
 from reasoningbank_langgraph.experiments.results import Results, Row
+from reasoningbank_langgraph.experiments.summary import Origin
 from reasoningbank_langgraph.problems import Problem
 from reasoningbank_langgraph.store import ChromaStore
 
@@ -54,13 +56,14 @@ class Run:
         console: where progress is shown.
 
     Raises:
-        ExperimentError: the folder belongs to another experiment, or the problems cannot be used.
+        ExperimentError: the folder belongs to another experiment or other models, or the problems cannot be used.
     """
 
     def __init__(self, config: ExperimentConfig, out: Path, models: Models, console: Console) -> None:
         self.config, self.out, self.models = config, out, models
         self.problems = read_sets(config)
-        claim(out, config)
+        digest = self.problems.digest()
+        claim(out, config, Origin(solver=name_of(models.solver), critic=name_of(models.critic), problems=digest))
         self.results, self.prompts, self.arms = Results(out), Prompts(out), arms_of(config)
         self.progress = Progress(console, config, self._expected(), self.results.rows)
 

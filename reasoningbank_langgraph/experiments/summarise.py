@@ -25,6 +25,7 @@ from reasoningbank_langgraph.experiments.summary import (
     Group,
     JudgeTable,
     NearDuplicate,
+    Origin,
     RowId,
     Summary,
 )
@@ -38,13 +39,19 @@ _TAUGHT = {
 }
 
 
-def summarise(rows: Sequence[Row], config: ExperimentConfig, duplicates: Sequence[NearDuplicate] = ()) -> Summary:
+def summarise(
+    rows: Sequence[Row],
+    config: ExperimentConfig,
+    duplicates: Sequence[NearDuplicate] = (),
+    origin: Origin | None = None,
+) -> Summary:
     """Return everything the rows of an experiment say.
 
     Args:
         rows: of all arms; those of the arm the bank was learned in are counted, not compared.
         config: what was asked for: its arms give the order, and who is compared with whom.
         duplicates: train and test problems that are nearly the same.
+        origin: models and problems of the run.
 
     Raises:
         MissingDependencyError: the extra `experiments` is not installed.
@@ -57,6 +64,7 @@ def summarise(rows: Sequence[Row], config: ExperimentConfig, duplicates: Sequenc
     comparisons = _comparisons(asked[0].name, compared, by_arm, set(leaks.flagged))
     return Summary(
         config=config,
+        origin=origin,
         headline=headline(comparisons),
         taught_by=_TAUGHT[config.judge],
         arms=tuple(arms),

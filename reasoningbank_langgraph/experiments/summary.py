@@ -146,10 +146,22 @@ class JudgeTable(Record):
     undecided_wrong: Count
 
 
+class Origin(Record):
+    """What rows come from and the settings do not say: a run that goes on has to come from the same."""
+
+    solver: str
+    """The model, as it calls itself."""
+    critic: str
+    """The model that judges and distils."""
+    problems: str
+    """Digest of the train and test problems."""
+
+
 class Summary(Record):
     """All of it."""
 
     config: ExperimentConfig
+    origin: Origin | None = None
     headline: str
     taught_by: str
     """Whose verdicts filled the bank."""

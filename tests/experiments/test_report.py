@@ -88,6 +88,22 @@ def test_the_folder_gets_a_summary_pictures_and_a_page(tmp_path):
     }
 
 
+@pytest.mark.parametrize(
+    ("origin", "says"),
+    [
+        (None, "model not recorded<"),
+        (("small", "small"), "model small<"),
+        (("small", "<i>"), "model small · judged and distilled by &lt;i&gt;<"),
+    ],
+)
+def test_the_page_says_which_models_it_is_about(tmp_path, origin, says):
+    folder(tmp_path, rows({"baseline": 0.4, "memory": 0.7}, 20))
+    if origin:
+        models = {"solver": origin[0], "critic": origin[1], "problems": "0f"}
+        (tmp_path / "origin.json").write_text(json.dumps(models))
+    assert says in report(tmp_path)
+
+
 def test_writing_it_again_gives_the_same_page(tmp_path):
     folder(tmp_path, rows({"baseline": 0.4, "memory": 0.7}, 20))
     assert report(tmp_path) == report(tmp_path)

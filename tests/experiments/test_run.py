@@ -10,7 +10,7 @@ from reasoningbank_langgraph.errors import ExperimentError, InvalidRecordError
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.experiments.run import Models, Run
-from reasoningbank_langgraph.testing import HashEmbeddings
+from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
 from . import worlds
 
@@ -189,6 +189,22 @@ def test_a_folder_belongs_to_one_configuration(tmp_path):
     carry_out(settings.model_copy(update={"concurrency": 2}), tmp_path / "out")
     saved = ExperimentConfig.model_validate_json((tmp_path / "out" / "config.json").read_text())
     assert saved == settings.model_copy(update={"concurrency": 2})
+
+
+def test_a_folder_belongs_to_its_models_and_problems(tmp_path):
+    settings = config(tmp_path, arms=("baseline",))
+    carry_out(settings, tmp_path / "out")
+    with pytest.raises(
+        ExperimentError, match=r"other models or problems: solver \('ScriptedChatModel' there, 'M' here"
+    ):
+        carry_out(settings, tmp_path / "out", Named(worlds.reply, model_name="M"))
+    worlds.problems(tmp_path / "test.jsonl", 8, start=101)
+    with pytest.raises(ExperimentError, match=r"other models or problems: problems \("):
+        carry_out(settings, tmp_path / "out")
+
+
+class Named(ScriptedChatModel):
+    model_name: str
 
 
 def test_train_problems_are_taken_out_of_the_test(tmp_path):
