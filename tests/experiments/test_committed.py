@@ -1,0 +1,71 @@
+"""The reports that are kept with the project say what the texts around them say."""
+
+import html
+import json
+import subprocess
+import sys
+
+import pytest
+
+from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.summary import Origin, Summary
+from reasoningbank_langgraph.experiments.wording import headline_claim, points, points_interval
+
+from ..conftest import REPOSITORY  # noqa: TID252 - the folder of the tests
+
+EXAMPLES = REPOSITORY / "examples" / "experiments"
+RUNS = sorted(path.parent for path in EXAMPLES.glob("*/summary.json"))
+
+
+def lines(path):
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in path.read_text().splitlines() if "|" in line]
+
+
+@pytest.fixture(params=RUNS, ids=lambda path: path.name)
+def run(request):
+    return request.param, Summary.model_validate_json((request.param / "summary.json").read_bytes())
+
+
+def test_a_run_is_whole_and_names_its_models(run):
+    path, summary = run
+    assert summary.config == ExperimentConfig.model_validate_json((path / "config.json").read_bytes())
+    assert summary.origin == Origin.model_validate_json((path / "origin.json").read_bytes())
+    page = (path / "report.html").read_text(encoding="utf-8")
+    assert f"model {summary.origin.solver}<" in page
+    assert f"<h1>{html.escape(headline_claim(summary.comparisons))}</h1>" in page
+    assert (path / "accuracy.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_table_of_the_runs_has_their_figures(run):
+    path, summary = run
+    told = {row[1]: row[2:] for row in lines(EXAMPLES / "README.md") if row[0] == path.name}
+    right = {arm.arm: str(arm.right) for arm in summary.arms if arm.compared}
+    assert {arm: cells[0] for arm, cells in told.items()} == right
+    for found in summary.comparisons:
+        if found.against == summary.config.arms[0]:
+            difference = points_interval(found.difference).replace(" points", "")
+            assert told[found.arm][1:] == [difference, str(len(found.fixed)), str(len(found.broken))]
+
+
+def test_the_readme_has_the_figures_of_its_run():
+    summary = Summary.model_validate_json((EXAMPLES / "multiarith-qwen2.5-coder-0.5b" / "summary.json").read_bytes())
+    told = {tuple(row) for row in lines(REPOSITORY / "README.md")}
+    right = {arm.arm: arm.right for arm in summary.arms}
+    for found in summary.comparisons:
+        if found.against == "baseline":
+            parts = (found.difference.value, found.difference.low, found.difference.high)
+            value, low, high = (points(part).removesuffix(".0") for part in parts)
+            p = "< 0.001" if found.p_holm < 0.001 else f"{found.p_holm:.3f}"
+            assert any(row[1:] == (str(right[found.arm]), f"{value} [{low}, {high}]", p) for row in told), found.arm
+
+
+def test_problems_are_split_by_a_seed_and_no_problem_is_in_both(tmp_path):
+    every = [json.dumps({"id": str(number), "problem": "p", "answer": "1"}) for number in range(9)]
+    (tmp_path / "all.jsonl").write_text("\n".join(every))
+    asked = ["--problems", tmp_path / "all.jsonl", "--train", "4", "--test", "5", "--out", tmp_path]
+    for _ in range(2):
+        subprocess.run([sys.executable, EXAMPLES / "split.py", *asked], check=True, capture_output=True)
+        train, test = ((tmp_path / f"all-{name}.jsonl").read_text().splitlines() for name in ("train", "test"))
+        assert (len(train), len(test)) == (4, 5)
+        assert sorted([*train, *test]) == sorted(every)
+    assert train != every[:4]
