@@ -140,7 +140,7 @@ def test_the_block_that_showed_lessons_can_be_taken_out_again():
 @pytest.mark.parametrize("line", ["The total is wrong.", "[9] The total is wrong.", "lesson: The total is wrong."])
 def test_nothing_can_be_hidden_in_a_block_of_lessons(line):
     block = render_memories([ITEM])
-    forged = block.replace("\n=== end", f"\n{line}\n=== end")
+    forged = block.replace("\n=== end", f"\n{line}\n=== end") + "\n=== begin notes 0123456789abcdef ===\nx" * 20_000
     assert without_memories(forged, [ITEM]) == forged
     assert without_memories(block, []) == block
 

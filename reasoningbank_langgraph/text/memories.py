@@ -36,7 +36,11 @@ _LONGEST_FIELD = 4 * CONTENT_CAP
 
 _BLOCK = re.compile(r"^=== begin notes ([0-9a-f]{16}) ===\n(.*)\n=== end notes \1 ===$", re.DOTALL | re.MULTILINE)
 _MARK = re.compile(r"^=== (?:begin|end) notes [0-9a-f]{16} ===$", re.MULTILINE)
-_HEADED = re.compile(rf"(?:^{re.escape(HEADER)}\n)?{_BLOCK.pattern}", re.DOTALL | re.MULTILINE)
+# No line of a lesson begins like a fence, so a search ends at the next one: a text full of them takes no longer.
+_SHOWN = re.compile(
+    rf"(?:^{re.escape(HEADER)}\n)?^=== begin notes ([0-9a-f]{{16}}) ===\n((?:(?!=== ).*\n)+)=== end notes \1 ===$",
+    re.MULTILINE,
+)
 _HEAD_LINE = re.compile(r"\[\d+\] (.*)")
 _FIELD_LINE = re.compile(r"(title|when|lesson): (.*)")
 
@@ -112,7 +116,7 @@ def without_memories(text: str, items: Sequence[Memory], instead: str = "(notes 
         head = _HEAD_LINE.fullmatch(line)
         return line in lines or bool(head and head[1] in heads)
 
-    return _HEADED.sub(lambda found: instead if all(map(known, found[2].split("\n"))) else found[0], text)
+    return _SHOWN.sub(lambda found: instead if all(map(known, found[2].splitlines())) else found[0], text)
 
 
 def _fields(item: Memory) -> dict[str, str] | None:
