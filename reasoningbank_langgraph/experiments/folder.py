@@ -47,9 +47,9 @@ def _same(out: Path, name: str, wanted: Mapping[str, Any], what: str) -> None:
     path = out / name
     if path.exists():
         there = json.loads(path.read_text(encoding="utf-8"))
-        differing = [name for name in wanted if name not in _FREE and wanted[name] != there.get(name)]
+        differing = [key for key in wanted if key not in _FREE and wanted[key] != there.get(key)]
         if differing:
-            told = ", ".join(f"{name} ({there.get(name)!r} there, {wanted[name]!r} here)" for name in differing)
+            told = ", ".join(f"{key} ({there.get(key)!r} there, {wanted[key]!r} here)" for key in differing)
             raise ExperimentError(f"{out} belongs to a run with other {what}: {told}; choose another folder")
     path.write_text(json.dumps(wanted, indent=2) + "\n", encoding="utf-8")
 

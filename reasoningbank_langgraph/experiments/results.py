@@ -12,6 +12,7 @@ from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.records import Record
 
 ROWS, CONFIG, ORIGIN, SUMMARY = "results.jsonl", "config.json", "origin.json", "summary.json"
+DUPLICATES = "duplicates.json"
 
 
 class Row(Record):

@@ -25,7 +25,7 @@ from reasoningbank_langgraph.experiments.learning import LEARNING, Learner
 from reasoningbank_langgraph.experiments.memories import Showing
 from reasoningbank_langgraph.experiments.progress import Progress
 from reasoningbank_langgraph.experiments.prompts_file import Prompts
-from reasoningbank_langgraph.experiments.results import Results, Row
+from reasoningbank_langgraph.experiments.results import DUPLICATES, Results, Row
 from reasoningbank_langgraph.experiments.summary import Origin
 from reasoningbank_langgraph.problems import Problem
 from reasoningbank_langgraph.store import ChromaStore
@@ -33,8 +33,6 @@ from reasoningbank_langgraph.store import ChromaStore
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
-
-DUPLICATES = "duplicates.json"
 
 
 class Models(NamedTuple):

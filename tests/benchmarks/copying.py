@@ -84,8 +84,9 @@ def main():
             distilled = distil(resolved.chat, problem, extractor)
             refused += distilled.dropped.get("copied", 0)
             for lesson in distilled.items:
-                kept, copies = kept + 1, copies + is_copy(lesson)
-                print(f"{'COPY' if is_copy(lesson) else 'new '} {lesson['title']}", flush=True)
+                copied = is_copy(lesson)
+                kept, copies = kept + 1, copies + copied
+                print(f"{'COPY' if copied else 'new '} {lesson['title']}", flush=True)
     print(f"{len(problems)} attempts: {kept} lessons kept, {copies} of them copies; {refused} refused as copies")
 
 
