@@ -52,11 +52,28 @@ def test_the_comparison_counts_each_arm_and_goes_on_where_it_was_stopped(compare
     (parallel, sequential) = (list(compare.run_arm(arm, chat, PROBLEMS[1:2], tmp_path, 50)) for arm in arms[1:])
     assert [row["right"] for row in (*parallel, *sequential)] == [False, False]
     assert (parallel[0]["shown"], parallel[0]["tokens"], sequential[0]["checks"]) == (0, 36, 2)
-    console = Console(width=120, record=True)
-    console.print(compare.summary([first, *parallel, *sequential]))
-    table = console.export_text()
-    assert "1/1" in table
-    assert "0/1" in table
+    arms = compare.by_arm([first, *parallel, *sequential])
+    assert list(arms) == ["parallel-1", "parallel-3", "sequential-3"]
+    assert compare.cost(arms["parallel-1"])[:2] + compare.cost(arms["parallel-1"])[-3:-2] == ["1/1", "1.000", "18"]
+    assert compare.cost(arms["parallel-3"])[:1] == ["0/1"]
+
+
+def test_the_comparison_tests_each_arm_against_one_attempt_on_the_same_problems(compare):
+    pytest.importorskip("statsmodels", reason="needs the extra `experiments`")
+    right = {"parallel-1": "0011111111", "parallel-3": "1111111110", "sequential-3": "0000000000"}
+    rows = [
+        {"arm": arm, "id": n, "right": digit == "1"} for arm, digits in right.items() for n, digit in enumerate(digits)
+    ]
+    lines = compare.against_one(compare.by_arm(rows))
+    assert lines["parallel-3"][:2] == ["2", "1"]
+    assert lines["parallel-3"][2].startswith("+10.0 [")
+    assert lines["parallel-3"][3] == "1.000"
+    assert lines["sequential-3"][:2] == ["0", "8"]
+    assert lines["sequential-3"][3] == "0.016"  # 2 * 0.5 ** 8, and the smaller of two p values counts twice
+    assert compare.against_one({"parallel-3": rows[:1]}) == {}
+    console = Console(width=100, record=True)
+    console.print(compare.table("against one attempt", ("fixed", "broken", "points", "p"), lines))
+    assert "sequential-3" in console.export_text()
 
 
 @pytest.mark.real_model

@@ -7,7 +7,9 @@ import subprocess
 import pytest
 from typer.testing import CliRunner
 
+from reasoningbank_langgraph import create_matts
 from reasoningbank_langgraph.cli import app
+from reasoningbank_langgraph.testing import ScriptedChatModel
 
 from .conftest import REPOSITORY
 
@@ -28,6 +30,14 @@ def test_the_python_blocks_run_from_top_to_bottom(tmp_path, monkeypatch, capsys)
         exec(compile(block, "README.md", "exec"), names)
     assert "Totals(items=" in capsys.readouterr().out
     assert (tmp_path / "bank").is_dir()
+
+
+def test_the_picture_of_scaling_is_that_of_its_graph():
+    (picture,) = re.findall(r"^```mermaid\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    drawn = set(re.findall(r"(\w+) -(?:->|\. [\w ,]+ \.->) (\w+)$", picture, re.MULTILINE))
+    graph = create_matts(lambda state: {}, model=ScriptedChatModel([]), namespace=("math",)).compile()
+    edges = {(edge.source.split(":")[-1], edge.target.split(":")[-1]) for edge in graph.get_graph(xray=True).edges}
+    assert drawn == {edge for edge in edges if not {"__start__", "__end__"} & set(edge)}
 
 
 def test_the_example_on_top_has_about_twenty_lines():

@@ -7,7 +7,7 @@ answer is selected without a look at the reference, which judges the attempts th
 stopped goes on where it was when the same command is given again.
 
 A line of the problem file has `problem` and `answer`. The model is the one named, else that of OPENAI_BASE_URL, else
-of OPENAI_API_KEY, else the packaged one.
+of OPENAI_API_KEY, else the packaged one. The paired test needs the extra `experiments`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from rich.console import Console
 from rich.table import Table
 
 from reasoningbank_langgraph import ChromaStore, Scaling
+from reasoningbank_langgraph.experiments.stats import Paired, holm, mcnemar_p, mean_difference, pair
+from reasoningbank_langgraph.experiments.wording import points_interval
 from reasoningbank_langgraph.local import start_local_model
 from reasoningbank_langgraph.math_solver import create_math_solver
 from reasoningbank_langgraph.model_choice import resolve_model
@@ -104,23 +106,53 @@ def read_rows(out: Path) -> list[Row]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
-def summary(rows: list[Row]) -> Table:
-    """Return the table: one line an arm."""
-    table = Table(title="accuracy and cost by attempts")
-    for heading in _HEADINGS:
-        table.add_column(heading, justify="left" if heading == "mode" else "right")
-    for name in dict.fromkeys(row["arm"] for row in rows):
-        of_arm = [row for row in rows if row["arm"] == name]
-        shares = [sum(row[key] for row in of_arm) / len(of_arm) for key in _SHARES]
-        totals = [sum(row[key] for row in of_arm) for key in ("tokens", "seconds", "lessons")]
-        right = f"{sum(row['right'] for row in of_arm)}/{len(of_arm)}"
-        first = of_arm[0]
-        cells = [first["mode"], str(first["k"]), right, *(f"{share:.3f}" for share in shares)]
-        table.add_row(*cells, *(f"{total:,.0f}" for total in totals))
-    return table
+def by_arm(rows: list[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each arm, in the order the arms ran."""
+    return {name: [row for row in rows if row["arm"] == name] for name in dict.fromkeys(row["arm"] for row in rows)}
 
 
-_HEADINGS = ("mode", "k", "solved", "accuracy", "pass@1", "pass@k", "majority@k", "tokens", "seconds", "lessons")
+def cost(of_arm: list[Row]) -> list[str]:
+    """Return what an arm got right and what it took, as cells."""
+    shares = [sum(row[key] for row in of_arm) / len(of_arm) for key in _SHARES]
+    totals = [sum(row[key] for row in of_arm) for key in ("tokens", "seconds", "lessons")]
+    right = f"{sum(row['right'] for row in of_arm)}/{len(of_arm)}"
+    return [right, *(f"{share:.3f}" for share in shares), *(f"{total:,.0f}" for total in totals)]
+
+
+def against_one(arms: dict[str, list[Row]]) -> dict[str, list[str]]:
+    """Return how each arm differs from one attempt on the same problems, as cells.
+
+    Problems only the arm solved, problems only one attempt solved, the difference in points with its 95 % bootstrap
+    interval, and the exact McNemar p, adjusted for the number of arms (Holm).
+    """
+    outcomes = {name: {(0, row["id"]): row["right"] for row in of_arm} for name, of_arm in arms.items()}
+    one = outcomes.pop(_ONE, {})
+    pairs = {name: pair(one, outcome) for name, outcome in outcomes.items() if one.keys() & outcome.keys()}
+    adjusted = holm([mcnemar_p(found.better, found.worse) for found in pairs.values()])
+    return {
+        name: [str(found.better), str(found.worse), _points(found), f"{p:.3f}"]
+        for (name, found), p in zip(pairs.items(), adjusted, strict=True)
+    }
+
+
+def _points(found: Paired) -> str:
+    difference = mean_difference(list(found.differences.values()))
+    return points_interval(difference).replace(" points", "") if difference else ""
+
+
+def table(title: str, headings: tuple[str, ...], lines: dict[str, list[str]]) -> Table:
+    """Return a table with one line an arm."""
+    made = Table(title=title)
+    for heading in ("arm", *headings):
+        made.add_column(heading, justify="left" if heading == "arm" else "right")
+    for name, cells in lines.items():
+        made.add_row(name, *cells)
+    return made
+
+
+_ONE = "parallel-1"
+_COST = ("solved", "accuracy", "pass@1", "pass@k", "majority@k", "tokens", "seconds", "lessons")
+_DIFFERENCE = ("fixed", "broken", "points [95 %]", "p")
 _SHARES = ("right", "pass_at_1", "pass_at_k", "majority_at_k")
 
 
@@ -155,7 +187,9 @@ def main() -> None:
                 results.write(json.dumps(row) + "\n")
                 results.flush()
                 print(json.dumps(row))
-    Console(width=100).print(summary(read_rows(options.out)))
+    solved, console = by_arm(read_rows(options.out)), Console(width=100)
+    console.print(table("accuracy and cost by attempts", _COST, {name: cost(rows) for name, rows in solved.items()}))
+    console.print(table("against one attempt", _DIFFERENCE, against_one(solved)))
 
 
 if __name__ == "__main__":
