@@ -14,6 +14,7 @@ from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import Scaling, create_matts, create_reasoning_bank
+from reasoningbank_langgraph.models import sampling_seed
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 from .conftest import REPOSITORY
@@ -68,13 +69,21 @@ def test_temperature_and_seed_of_each_rollout_reach_the_solver():
     solve = solving("4")
     settings = {"configurable": {"thread_id": "t", "seed": 100}}
     matts(solve, k=4, max_concurrency=1).invoke(TASK, settings)
-    assert [told[:3] for told in solve.inner.seen] == [(0, None, 100), (1, 0.7, 101), (2, 0.7, 102), (3, 0.7, 103)]
+    assert [told[:2] for told in solve.inner.seen] == [(0, None), (1, 0.7), (2, 0.7), (3, 0.7)]
+    assert [told[2] for told in solve.inner.seen] == [sampling_seed(100, TASK["task"], number) for number in range(4)]
     solve = solving("4")
     matts(solve, k=3, max_concurrency=1, temperatures=[0.2, 0.9]).invoke(TASK, CONFIG)
     assert [told[1] for told in solve.inner.seen] == [0.2, 0.9, 0.2]
     solve = solving("4")
     matts(solve, k=2, max_concurrency=1, temperatures=0.5).invoke(TASK, CONFIG)
     assert [told[1] for told in solve.inner.seen] == [0.5, 0.5]
+
+
+def test_no_two_samples_share_a_seed_and_a_sample_keeps_its_own():
+    seeds = [sampling_seed(seed, f"task {n}", number) for seed in (0, 1) for n in range(50) for number in range(5)]
+    assert len(set(seeds)) == len(seeds)
+    assert all(0 <= seed < 2**31 for seed in seeds)  # what every server takes
+    assert sampling_seed(7, "Add  two\n", 1) == sampling_seed(7, "add two", 1) == 971_348_009
 
 
 def test_what_a_rollout_changes_in_its_state_no_other_one_sees():

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from reasoningbank_langgraph import Scaling
 from reasoningbank_langgraph.errors import TooFewAttemptsError
 from reasoningbank_langgraph.math_solver import create_math_solver
+from reasoningbank_langgraph.models import sampling_seed
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 from .loop_fakes import indexed_memory, lessons, verdict
@@ -252,7 +253,10 @@ async def test_the_math_solver_samples_with_the_temperature_and_seed_of_its_roll
     scaling = Scaling(k=2, mode="both", max_concurrency=1)
     app = create_math_solver(model, scaling=scaling).compile(store=indexed_memory())
     await app.ainvoke({"task": "3 + 5", "reference": "8"})
-    assert [told for told in model.bound if told] == [{"seed": 0}] * 2 + [{"temperature": 0.7, "seed": 1}] * 2
+    assert [told for told in model.bound if told] == [
+        *[{"seed": sampling_seed(0, "3 + 5")}] * 2,
+        *[{"temperature": 0.7, "seed": sampling_seed(0, "3 + 5", 1)}] * 2,
+    ]
 
 
 def test_a_model_that_knows_neither_is_not_told():

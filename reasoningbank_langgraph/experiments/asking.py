@@ -17,6 +17,7 @@ from reasoningbank_langgraph.experiments.results import Row
 from reasoningbank_langgraph.judges import ReferenceJudge
 from reasoningbank_langgraph.math_answers import final_answer
 from reasoningbank_langgraph.math_solver import create_math_solver, solve_prompt, solve_step
+from reasoningbank_langgraph.models import sampling_seed
 from reasoningbank_langgraph.problems import Problem
 from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Attempt, Provenance
@@ -46,7 +47,7 @@ def alone(chat: BaseChatModel, config: ExperimentConfig) -> Solve:
 
     def solve(problem: Problem, shown: Shown, seed: int) -> Solved:
         state = {"task": problem.text, "memory_prompt": shown.prompt}
-        return Solved(str(step.invoke(state, _sampling(config, seed))["answer"]))
+        return Solved(str(step.invoke(state, _sampling(config, problem, seed))["answer"]))
 
     return solve
 
@@ -63,7 +64,7 @@ def scaled(chat: BaseChatModel, config: ExperimentConfig, arm: Arm) -> Solve:
         place = f"{seed}-{problem.id}".replace(".", "-")
         bank = MemoryBank(store, ("experiment", place))
         _lay_out(bank, shown)
-        told = _sampling(config, seed)
+        told = _sampling(config, problem, seed)
         told["configurable"]["problem"] = place
         # The reference is for pass@k alone: the majority selects, and nothing is learned.
         state = app.invoke({"task": problem.text, "task_id": problem.id, "reference": problem.answer}, told)
@@ -83,8 +84,8 @@ def _lay_out(bank: MemoryBank, shown: Shown) -> None:
         bank.add([memory.item.model_copy(update=changes)])
 
 
-def _sampling(config: ExperimentConfig, seed: int) -> RunnableConfig:
-    return {"configurable": {"temperature": config.temperature, "seed": seed}}
+def _sampling(config: ExperimentConfig, problem: Problem, seed: int) -> RunnableConfig:
+    return {"configurable": {"temperature": config.temperature, "seed": sampling_seed(seed, problem.text)}}
 
 
 def row_of(arm: Arm, problem: Problem, seed: int, position: int, shown: Shown, solve: Solve, bank: int) -> Row:

@@ -29,6 +29,7 @@ from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
 from reasoningbank_langgraph.math_answers import final_answer
 from reasoningbank_langgraph.math_solver import check_step, solve_step
+from reasoningbank_langgraph.models import sampling_seed
 from reasoningbank_langgraph.problems import Problem
 from reasoningbank_langgraph.records import RetrievedMemory
 from reasoningbank_langgraph.store import ChromaStore
@@ -125,7 +126,8 @@ class Learner:
             yield self._builder.compile(checkpointer=SqliteSaver(connection), store=store), bank
 
     def _row(self, app: Any, bank: MemoryBank, position: int, problem: Problem) -> Row:
-        thread = {"configurable": {"thread_id": problem.id, "seed": self.seed, "temperature": self.config.temperature}}
+        sampling = {"temperature": self.config.temperature, "seed": sampling_seed(self.seed, problem.text)}
+        thread = {"configurable": {"thread_id": problem.id, **sampling}}
         before, started, error = app.get_state(thread), time.perf_counter(), None
         holds = bank.totals().items
         with get_usage_metadata_callback() as usage:

@@ -14,6 +14,7 @@ from reasoningbank_langgraph.dialogue import within
 from reasoningbank_langgraph.errors import ModelTimeoutError
 from reasoningbank_langgraph.judges.base import Judge, outage
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
+from reasoningbank_langgraph.models import sampling_seed
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.trajectory import task_block
 
@@ -79,23 +80,25 @@ class SelfConsistencyJudge(Judge):
 
     def _sample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
         try:
-            call = self._call(number)
+            call = self._call(attempt, number)
             return final_answer(within(self.time_limit, _NAME, lambda: call.invoke(_asked(attempt), config)).text)
         except Exception as error:  # noqa: BLE001 - one call that fails leaves the others their say
             return error
 
     async def _asample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
         try:
-            reply = await asyncio.wait_for(self._call(number).ainvoke(_asked(attempt), config), self.time_limit)
+            reply = await asyncio.wait_for(
+                self._call(attempt, number).ainvoke(_asked(attempt), config), self.time_limit
+            )
         except TimeoutError:
             return ModelTimeoutError(_NAME, self.time_limit)
         except Exception as error:  # noqa: BLE001 - as above
             return error
         return final_answer(reply.text)
 
-    def _call(self, number: int) -> Runnable[Any, Any]:
+    def _call(self, attempt: Attempt, number: int) -> Runnable[Any, Any]:
         """The model, capped, and sampling where its class knows how."""
-        wanted = {"temperature": TEMPERATURE, "seed": number}
+        wanted = {"temperature": TEMPERATURE, "seed": sampling_seed(0, attempt.task, number)}
         sampling = {name: value for name, value in wanted.items() if name in type(self.model).model_fields}
         bound = capped(self.model, self.max_tokens).bind(**sampling)
         return bound.with_config(tags=["reasoningbank:judge", "nostream"], run_name=_NAME)

@@ -19,6 +19,7 @@ from reasoningbank_langgraph.dialogue import within
 from reasoningbank_langgraph.errors import ModelTimeoutError
 from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
 from reasoningbank_langgraph.matts.settings import Scaling
+from reasoningbank_langgraph.models import sampling_seed
 from reasoningbank_langgraph.nodes.attempts import attempt_of
 from reasoningbank_langgraph.nodes.base import Context
 from reasoningbank_langgraph.state import Names
@@ -57,7 +58,8 @@ class _Run:
         self.input = {name: value for name, value in sent.items() if name != "rollout"}
         self.tokens = TokenCount()
         self.temperature = scaling.temperature(self.number)
-        self.seed = int(self.context.configurable.get("seed") or 0) + self.number
+        seed = int(self.context.configurable.get("seed") or 0)
+        self.seed = sampling_seed(seed, str(sent["attempt"]["task"]), self.number)
         told = {"rollout": self.number, "temperature": self.temperature, "seed": self.seed}
         self.config = merge_configs(config, {"callbacks": [self.tokens], "configurable": told})
 
