@@ -78,9 +78,9 @@ def context_tokens(model: BaseChatModel) -> int | None:
 def sampling_seed(seed: int, task: str, number: int = 0) -> int:
     """Return the seed of one of several samples for a task: the same whenever it is asked for, below 2**31.
 
-    One seed for all tasks would give each of them the same draws. Where a draw falls into the tail of what may come
-    first, the replies to all tasks go astray in the same way, and the samples of different tasks are no longer
-    independent: of 30 problems Qwen2.5-Coder-0.5B solved 3 at seed 1 and 8 at seed 2, both at temperature 0.7.
+    One seed for all tasks would give each of them the same draws, and one that falls into the tail of what may come
+    first leads the replies to all of them astray: at temperature 0.7 Qwen2.5-Coder-0.5B solved 6 of 30 problems with
+    seed 1 for all, and 20 and 15 with seeds of their own.
 
     Args:
         seed: that of the run.

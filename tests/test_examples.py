@@ -15,6 +15,9 @@ from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 from .conftest import REPOSITORY
 from .loop_fakes import lessons
 
+MATTS = REPOSITORY / "examples" / "matts"
+KEPT = sorted(MATTS.glob("*/results.jsonl"))
+TOLD = (MATTS / "README.md").read_text(encoding="utf-8")
 PROBLEMS = [Problem("a", "2 + 3", "5"), Problem("b", "7 + 2", "9"), Problem("c", "1 + 1", "2")]
 
 
@@ -23,6 +26,11 @@ def loaded(path):
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def table_cells(text):
+    """Return the cells of each line of the tables in a Markdown text."""
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
 
 
 @pytest.fixture
@@ -74,6 +82,25 @@ def test_the_comparison_tests_each_arm_against_one_attempt_on_the_same_problems(
     console = Console(width=100, record=True)
     console.print(compare.table("against one attempt", ("fixed", "broken", "points", "p"), lines))
     assert "sequential-3" in console.export_text()
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.parent.name)
+def test_the_tables_of_a_kept_comparison_are_those_of_its_rows(compare, kept):
+    pytest.importorskip("statsmodels", reason="needs the extra `experiments`")
+    arms = compare.by_arm(compare.read_rows(kept.parent))
+    assert list(arms) == [arm.name for arm in compare.arms([1, 3, 5])]
+    assert len({tuple(row["id"] for row in of_arm) for of_arm in arms.values()}) == 1  # the same problems, in order
+    expected = [[name, *compare.cost(of_arm)] for name, of_arm in arms.items()]
+    expected += [[name, *cells] for name, cells in compare.against_one(arms).items()]
+    (section,) = [part for part in TOLD.split("\n## ") if part.startswith(f"{kept.parent.name}\n")]
+    assert [cells for cells in table_cells(section) if cells[0] in arms] == expected
+
+
+def test_the_readme_has_the_figures_of_the_comparison(compare):
+    told = [cells for cells in table_cells((REPOSITORY / "README.md").read_text(encoding="utf-8")) if len(cells) == 7]
+    for name, of_arm in compare.by_arm(compare.read_rows(MATTS / "multiarith-qwen2.5-coder-0.5b")).items():
+        right, _, once, any_of, _, *spent = compare.cost(of_arm)
+        assert [name.replace("-", ", k = "), right, once, any_of, *spent] in told
 
 
 @pytest.mark.real_model
