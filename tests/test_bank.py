@@ -1,8 +1,11 @@
 """What a bank returns for a task: close, active, in date, of others' tasks, and as many as asked for."""
 
+import sys
+import threading
 from datetime import timedelta
 
 import pytest
+from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem
 from reasoningbank_langgraph.errors import InvalidNamespaceLabelError
@@ -120,3 +123,26 @@ def test_a_namespace_that_stores_refuse_is_refused_by_name(namespace):
 def test_an_unknown_way_to_match_is_refused():
     with pytest.raises(ValueError, match="match"):
         MemoryBank(indexed_memory(), ("m",), match="title")
+
+
+def test_a_read_goes_on_where_another_thread_writes_into_a_store_without_a_lock():
+    bank = MemoryBank(InMemoryStore(), ("math",))
+    for number in range(50):
+        bank.add([lesson(f"l{number}", "add")])
+    interval, done = sys.getswitchinterval(), threading.Event()
+
+    def write():
+        for number in range(5_000):
+            bank.store.put(("math", f"below {number}"), "k", {})
+            if done.wait(0.0005):
+                return
+
+    writer = threading.Thread(target=write)
+    sys.setswitchinterval(1e-6)
+    try:
+        writer.start()
+        assert all(len(bank.items()) == 50 for _ in range(200))
+    finally:
+        done.set()
+        writer.join()
+        sys.setswitchinterval(interval)

@@ -17,16 +17,21 @@ Result = TypeVar("Result")
 Ops = Generator["Sequence[Op]", "list[Any]", Result]
 
 PAGE = 500
+_TRIES = 100
 
 
 def run(operation: Ops[Result], store: BaseStore) -> Result:
     """Carry out an operation."""
+    tries = 0
     try:
         ops = next(operation)
         while True:
             try:
                 results = store.batch(ops)
             except Exception as error:  # noqa: BLE001 - the operation raises it, after it undid what it has to
+                tries += 1
+                if _met_a_write(error) and tries < _TRIES:
+                    continue
                 ops = operation.throw(error)
             else:
                 ops = operation.send(results)
@@ -37,18 +42,30 @@ def run(operation: Ops[Result], store: BaseStore) -> Result:
 
 async def arun(operation: Ops[Result], store: BaseStore) -> Result:
     """Carry out an operation without blocking the loop."""
+    tries = 0
     try:
         ops = next(operation)
         while True:
             try:
                 results = await store.abatch(ops)
             except Exception as error:  # noqa: BLE001 - as above
+                tries += 1
+                if _met_a_write(error) and tries < _TRIES:
+                    continue
                 ops = operation.throw(error)
             else:
                 ops = operation.send(results)
     except StopIteration as stop:
         result: Result = stop.value
         return result
+
+
+def _met_a_write(error: Exception) -> bool:
+    """Say whether a read broke off because another thread wrote: InMemoryStore has no lock.
+
+    It reads before it writes, so nothing of the batch is done yet.
+    """
+    return isinstance(error, RuntimeError) and str(error) == "dictionary changed size during iteration"
 
 
 def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:
