@@ -23,3 +23,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("real_model"):
             item.add_marker(pytest.mark.slow)
+
+
+def table_cells(text):
+    """Return the cells of each line of the tables in a Markdown text."""
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]

@@ -38,6 +38,18 @@ def indexed_memory():
     return InMemoryStore(index={"dims": 64, "embed": HashEmbeddings(), "fields": ["$"]})
 
 
+class Sampling(ScriptedChatModel):
+    """Knows a temperature and a seed, and keeps what was bound."""
+
+    temperature: float = 0.0
+    seed: int | None = None
+    bound: list = []
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        self.bound.append({name: kwargs[name] for name in ("temperature", "seed") if name in kwargs})
+        return super()._generate(messages, stop, run_manager, **kwargs)
+
+
 class Switched(BaseStore):
     """A store in memory whose reads and writes can be made to fail, by an exception or by what a function returns."""
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from reasoningbank_langgraph.problems import Problem
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
-from .conftest import REPOSITORY
+from .conftest import REPOSITORY, table_cells
 from .loop_fakes import lessons
 
 MATTS = REPOSITORY / "examples" / "matts"
@@ -26,11 +26,6 @@ def loaded(path):
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def table_cells(text):
-    """Return the cells of each line of the tables in a Markdown text."""
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
 
 
 @pytest.fixture

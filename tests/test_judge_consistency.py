@@ -5,6 +5,8 @@ import pytest
 from reasoningbank_langgraph import Attempt, EnsembleJudge, ReferenceJudge, SelfConsistencyJudge
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
+from .loop_fakes import Sampling
+
 ATTEMPT = Attempt(task="1 / 2 + 1 / 4", messages=[("ai", "so 3/4")], answer="\\boxed{\\frac{3}{4}}", reference="0.5")
 
 
@@ -51,22 +53,12 @@ def test_an_attempt_without_an_answer_costs_no_call():
     assert (verdict.status, verdict.reason, model.calls) == ("indeterminate", "no_evidence", [])
 
 
-class Sampling(ScriptedChatModel):
-    """Knows a seed, and keeps those that were bound."""
-
-    seed: int | None = None
-    bound: list = []
-
-    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
-        self.bound.append(kwargs["seed"])
-        return super()._generate(messages, stop, run_manager, **kwargs)
-
-
 def test_samples_of_one_task_and_of_two_tasks_share_no_seed():
     model = Sampling(lambda _: "so \\boxed{1}", bound=[])
     for task in ("1 / 2 + 1 / 4", "another", "another"):
         SelfConsistencyJudge(model, 3, 1.0)(Attempt(task=task, answer="\\boxed{1}"))
-    first, second, again = (model.bound[start : start + 3] for start in (0, 3, 6))
+    bound = [told["seed"] for told in model.bound]
+    first, second, again = (bound[start : start + 3] for start in (0, 3, 6))
     assert second == again
     assert len({*first, *second}) == 6
 

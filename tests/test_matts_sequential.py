@@ -15,7 +15,7 @@ from reasoningbank_langgraph.math_solver import create_math_solver
 from reasoningbank_langgraph.models import sampling_seed
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
-from .loop_fakes import indexed_memory, lessons, verdict
+from .loop_fakes import Sampling, indexed_memory, lessons, verdict
 from .matts_fakes import CONFIG, TASK, bank, matts, solving
 
 
@@ -219,18 +219,6 @@ def test_checks_work_on_channels_with_other_names():
     names = {"task": "question", "answer": "result", "messages": "talk", "state_schema": Listed}
     graph = matts(solve, k=2, mode="sequential", refiner=refine, **names)
     assert graph.invoke({"question": "two and three"}, CONFIG)["result"] == "5"
-
-
-class Sampling(ScriptedChatModel):
-    """Knows a temperature and a seed, and keeps what was bound."""
-
-    temperature: float = 0.0
-    seed: int | None = None
-    bound: list = []
-
-    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
-        self.bound.append({name: kwargs[name] for name in ("temperature", "seed") if name in kwargs})
-        return super()._generate(messages, stop, run_manager, **kwargs)
 
 
 def math_reply(messages):

@@ -30,9 +30,7 @@ def run(operation: Ops[Result], store: BaseStore) -> Result:
                 results = store.batch(ops)
             except Exception as error:  # noqa: BLE001 - the operation raises it, after it undid what it has to
                 tries += 1
-                if _met_a_write(error) and tries < _TRIES:
-                    continue
-                ops = operation.throw(error)
+                ops = _after(error, operation, ops, tries)
             else:
                 ops = operation.send(results)
     except StopIteration as stop:
@@ -50,9 +48,7 @@ async def arun(operation: Ops[Result], store: BaseStore) -> Result:
                 results = await store.abatch(ops)
             except Exception as error:  # noqa: BLE001 - as above
                 tries += 1
-                if _met_a_write(error) and tries < _TRIES:
-                    continue
-                ops = operation.throw(error)
+                ops = _after(error, operation, ops, tries)
             else:
                 ops = operation.send(results)
     except StopIteration as stop:
@@ -60,12 +56,13 @@ async def arun(operation: Ops[Result], store: BaseStore) -> Result:
         return result
 
 
-def _met_a_write(error: Exception) -> bool:
-    """Say whether a read broke off because another thread wrote: InMemoryStore has no lock.
+def _after(error: Exception, operation: Ops[Any], ops: Sequence[Op], tries: int) -> Sequence[Op]:
+    """Return the same batch where a read broke off because another thread wrote, else what the operation does next.
 
-    It reads before it writes, so nothing of the batch is done yet.
+    InMemoryStore has no lock. It reads before it writes, so nothing of such a batch is done yet.
     """
-    return isinstance(error, RuntimeError) and str(error) == "dictionary changed size during iteration"
+    met_a_write = isinstance(error, RuntimeError) and str(error) == "dictionary changed size during iteration"
+    return ops if met_a_write and tries < _TRIES else operation.throw(error)
 
 
 def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:

@@ -47,7 +47,7 @@ def alone(chat: BaseChatModel, config: ExperimentConfig) -> Solve:
 
     def solve(problem: Problem, shown: Shown, seed: int) -> Solved:
         state = {"task": problem.text, "memory_prompt": shown.prompt}
-        return Solved(str(step.invoke(state, _sampling(config, problem, seed))["answer"]))
+        return Solved(str(step.invoke(state, sampling(config, problem, seed))["answer"]))
 
     return solve
 
@@ -64,7 +64,7 @@ def scaled(chat: BaseChatModel, config: ExperimentConfig, arm: Arm) -> Solve:
         place = f"{seed}-{problem.id}".replace(".", "-")
         bank = MemoryBank(store, ("experiment", place))
         _lay_out(bank, shown)
-        told = _sampling(config, problem, seed)
+        told = sampling(config, problem, seed)
         told["configurable"]["problem"] = place
         # The reference is for pass@k alone: the majority selects, and nothing is learned.
         state = app.invoke({"task": problem.text, "task_id": problem.id, "reference": problem.answer}, told)
@@ -84,7 +84,8 @@ def _lay_out(bank: MemoryBank, shown: Shown) -> None:
         bank.add([memory.item.model_copy(update=changes)])
 
 
-def _sampling(config: ExperimentConfig, problem: Problem, seed: int) -> RunnableConfig:
+def sampling(config: ExperimentConfig, problem: Problem, seed: int) -> RunnableConfig:
+    """Return what tells a solver how to sample: the same in every arm."""
     return {"configurable": {"temperature": config.temperature, "seed": sampling_seed(seed, problem.text)}}
 
 

@@ -21,7 +21,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.arms import Arm
-from reasoningbank_langgraph.experiments.asking import is_right
+from reasoningbank_langgraph.experiments.asking import is_right, sampling
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.memories import guard
 from reasoningbank_langgraph.experiments.results import Results, Row
@@ -29,7 +29,6 @@ from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
 from reasoningbank_langgraph.math_answers import final_answer
 from reasoningbank_langgraph.math_solver import check_step, solve_step
-from reasoningbank_langgraph.models import sampling_seed
 from reasoningbank_langgraph.problems import Problem
 from reasoningbank_langgraph.records import RetrievedMemory
 from reasoningbank_langgraph.store import ChromaStore
@@ -126,8 +125,8 @@ class Learner:
             yield self._builder.compile(checkpointer=SqliteSaver(connection), store=store), bank
 
     def _row(self, app: Any, bank: MemoryBank, position: int, problem: Problem) -> Row:
-        sampling = {"temperature": self.config.temperature, "seed": sampling_seed(self.seed, problem.text)}
-        thread = {"configurable": {"thread_id": problem.id, **sampling}}
+        thread = sampling(self.config, problem, self.seed)
+        thread["configurable"]["thread_id"] = problem.id
         before, started, error = app.get_state(thread), time.perf_counter(), None
         holds = bank.totals().items
         with get_usage_metadata_callback() as usage:

@@ -11,14 +11,10 @@ from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.summary import Origin, Summary
 from reasoningbank_langgraph.experiments.wording import headline_claim, points, points_interval
 
-from ..conftest import REPOSITORY  # noqa: TID252 - the folder of the tests
+from ..conftest import REPOSITORY, table_cells  # noqa: TID252 - the folder of the tests
 
 EXAMPLES = REPOSITORY / "examples" / "experiments"
 RUNS = sorted(path.parent for path in EXAMPLES.glob("*/summary.json"))
-
-
-def lines(path):
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in path.read_text().splitlines() if "|" in line]
 
 
 @pytest.fixture(params=RUNS, ids=lambda path: path.name)
@@ -38,7 +34,11 @@ def test_a_run_is_whole_and_names_its_models(run):
 
 def test_the_table_of_the_runs_has_their_figures(run):
     path, summary = run
-    told = {row[1]: row[2:] for row in lines(EXAMPLES / "README.md") if row[0] == path.name}
+    told = {
+        row[1]: row[2:]
+        for row in table_cells((EXAMPLES / "README.md").read_text(encoding="utf-8"))
+        if row[0] == path.name
+    }
     right = {arm.arm: str(arm.right) for arm in summary.arms if arm.compared}
     assert {arm: cells[0] for arm, cells in told.items()} == right
     for found in summary.comparisons:
@@ -49,7 +49,7 @@ def test_the_table_of_the_runs_has_their_figures(run):
 
 def test_the_readme_has_the_figures_of_its_run():
     summary = Summary.model_validate_json((EXAMPLES / "multiarith-qwen2.5-coder-0.5b" / "summary.json").read_bytes())
-    told = {tuple(row) for row in lines(REPOSITORY / "README.md")}
+    told = {tuple(row) for row in table_cells((REPOSITORY / "README.md").read_text(encoding="utf-8"))}
     right = {arm.arm: arm.right for arm in summary.arms}
     for found in summary.comparisons:
         if found.against == "baseline":
