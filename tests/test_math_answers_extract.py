@@ -87,9 +87,9 @@ RUNS = (*PARTS, "{}", "\\boxed{}", "final answer", "answer **", "<think></think>
 def test_two_hundred_thousand_hostile_characters_are_read_in_passing(part: str) -> None:
     run = part * (200_000 // len(part))
     for text in (run, "\\boxed{" + run, "answer" + run + "7", "####" + run):
-        start = time.monotonic()
+        start = time.process_time()
         extract_answer(text)
-        assert time.monotonic() - start < 2
+        assert time.process_time() - start < 2
 
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PARTS)).map("".join)))

@@ -65,13 +65,19 @@ BOMBS = [
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb[:30].encode("ascii", "replace").decode())
 def test_no_answer_takes_two_seconds(bomb: str) -> None:
     for gold in ("4", r"\sqrt{2}", "x+1", r"\{\sqrt2,\sqrt3\}"):
-        for left, right in ((gold, bomb), (bomb, gold)):
-            start = time.monotonic()
-            assert not equivalent(left, right)
-            assert time.monotonic() - start < LIMIT_SECONDS
-    start = time.monotonic()
-    assert equivalent(bomb, bomb)
-    assert time.monotonic() - start < LIMIT_SECONDS
+        assert_in_time(gold, bomb, expected=False)
+        assert_in_time(bomb, gold, expected=False)
+    assert_in_time(bomb, bomb, expected=True)
+
+
+def assert_in_time(left: str, right: str, *, expected: bool) -> None:
+    """A busy machine is late once or twice, an answer that takes long always."""
+    seconds = []
+    while not seconds or (seconds[-1] >= LIMIT_SECONDS and len(seconds) < 3):
+        start = time.monotonic()
+        assert equivalent(left, right) is expected
+        seconds.append(time.monotonic() - start)
+    assert seconds[-1] < LIMIT_SECONDS, seconds
 
 
 CODE = [

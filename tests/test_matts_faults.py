@@ -88,12 +88,10 @@ def test_a_rollout_that_hangs_is_given_up():
 
     def solve(state, config: RunnableConfig):
         if config["configurable"]["rollout"] == 1:
-            free.wait(20)
+            free.wait(600)
         return {"answer": "4"}
 
-    started = time.monotonic()
-    result = matts(solve, store, k=3, rollout_time_limit=0.5).invoke(TASK, CONFIG)
-    assert time.monotonic() - started < 10
+    result = matts(solve, store, k=3, rollout_time_limit=2).invoke(TASK, CONFIG)
     free.set()
     assert errors(result) == [None, "ModelTimeoutError", None]
     assert bank(store).totals().experiences == 1
@@ -105,15 +103,15 @@ async def test_a_rollout_that_hangs_in_async_code_is_cancelled():
     async def solve(state, config: RunnableConfig):
         if config["configurable"]["rollout"] == 1:
             try:
-                await asyncio.sleep(20)
+                await asyncio.sleep(600)
             except asyncio.CancelledError:
                 cancelled.append(1)
                 raise
         return {"answer": "4"}
 
-    result = await matts(solve, k=3, rollout_time_limit=0.5).ainvoke(TASK, CONFIG)
+    result = await matts(solve, k=3, rollout_time_limit=2).ainvoke(TASK, CONFIG)
     assert errors(result) == [None, "ModelTimeoutError", None]
-    assert "rollout 1: no answer within 0.5 s" in result["rollouts"][1]["error"]["message"]
+    assert "rollout 1: no answer within 2" in result["rollouts"][1]["error"]["message"]
     assert cancelled == [1]
 
 
@@ -126,21 +124,20 @@ async def test_a_timeout_of_the_solvers_own_keeps_its_name():
 
 
 async def test_a_run_that_is_cancelled_writes_nothing_and_goes_on_when_resumed():
-    store, started, calls = indexed_memory(), asyncio.Event(), []
+    store, calls = indexed_memory(), []
     slow = True
 
     async def solve(state, config: RunnableConfig):
         number = config["configurable"]["rollout"]
         calls.append(number)
         if slow and number == 1:
-            await asyncio.sleep(0.1)
-            started.set()
-            await asyncio.sleep(20)
+            await asyncio.sleep(600)
         return {"answer": "4"}
 
     graph = matts(solve, store, k=3)
     run = asyncio.create_task(graph.ainvoke(TASK, CONFIG))
-    await started.wait()
+    while sum(bool(task.result) for task in (await graph.aget_state(CONFIG)).tasks) < 2:
+        await asyncio.sleep(0.01)
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run

@@ -177,7 +177,7 @@ def test_a_refusal_names_address_and_status(hub, tmp_path, status):
 
 @pytest.mark.network
 def test_a_silent_server_is_given_up(hub, tmp_path):
-    hub.pause = 1.0
+    hub.pause = 3.0
     with pytest.raises(DownloadInterruptedError, match="timed out"):
         fetch(hub, tmp_path, timeout=0.2)
 

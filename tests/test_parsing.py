@@ -81,10 +81,10 @@ FRAGMENTS = [
 @pytest.mark.parametrize("unit", GARBAGE, ids=ascii)
 def test_garbage_of_200_kb_is_refused_without_a_hang(unit):
     reply = unit * (200_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     assert parse_verdict(reply).status == "indeterminate"
     assert parse_items(reply).items == []
-    assert time.perf_counter() - started < 4
+    assert time.process_time() - started < 4
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)

@@ -21,7 +21,6 @@ INLINE = re.findall(r"`(reasoningbank [^`]+)`", README)
 
 @pytest.mark.real_model
 def test_the_python_blocks_run_from_top_to_bottom(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("llama_cpp", reason="needs the extra `local`")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "no-call-is-made")

@@ -7,10 +7,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.store import ChromaStore, shelf
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 
@@ -28,6 +29,14 @@ def folder(tmp_path):
 def store(folder, embeddings):
     with ChromaStore.from_path(folder, embeddings=embeddings) as store:
         yield store
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the test sets, in seconds."""
+    clock = SimpleNamespace(seconds=1_800_000_000)
+    monkeypatch.setattr(shelf, "time", SimpleNamespace(time_ns=lambda: clock.seconds * 10**9))
+    return clock
 
 
 @pytest.fixture(scope="session")

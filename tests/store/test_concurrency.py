@@ -72,11 +72,10 @@ OWN = """
 import chromadb.api.rust
 say("imported")
 sys.stdin.readline()
-started = time.monotonic()
 try:
     store = ChromaStore.from_path(sys.argv[1], embeddings=HashEmbeddings())
 except StoreError as error:
-    say(type(error).__name__, time.monotonic() - started)
+    say(type(error).__name__)
     sys.exit()
 for n in range(30):
     store.put(("a",), str(n), {"text": f"number {n}"})
@@ -96,7 +95,6 @@ def test_of_four_processes_that_start_together_one_gets_the_folder(folder, embed
             process.stdin.flush()
         said = [process.stdout.readline().split() for process in processes]
         assert sorted(words[0] for words in said) == ["StoreLockedError"] * 3 + ["owner"]
-        assert all(float(words[1]) < 1 for words in said if words[0] == "StoreLockedError")
         owner = processes[said.index(["owner"])]
         owner.send_signal(signal.SIGKILL)
         owner.wait()

@@ -39,7 +39,7 @@ def empty(store):
 
 
 class TestChromaInAFolder(StoreContract):
-    clock = 0.3
+    clock = 0.1
     settings: ClassVar[dict] = {}
 
     @pytest.fixture(scope="class")

@@ -7,13 +7,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import StoreLockedError
-from reasoningbank_langgraph.store import ChromaStore, shelf
+from reasoningbank_langgraph.store import ChromaStore
 from tests.conftest import REPOSITORY
 from tests.store.processes import run
 
@@ -145,14 +144,6 @@ def test_a_bank_one_may_only_read_is_refused_at_opening_and_left_as_it_is(embedd
         assert said.startswith("StorePathError")
         assert "read-only" in said
         folder.chmod(0o755)
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """A clock that the test sets, in seconds."""
-    clock = SimpleNamespace(seconds=1_800_000_000)
-    monkeypatch.setattr(shelf, "time", SimpleNamespace(time_ns=lambda: clock.seconds * 10**9))
-    return clock
 
 
 def keys(store):

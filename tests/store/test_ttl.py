@@ -8,8 +8,7 @@ from langgraph.store.base import GetOp, PutOp
 from reasoningbank_langgraph.store import ChromaStore
 
 HERE = ("a",)
-SHORT = 0.3 / 60
-"""Minutes."""
+MORE_THAN_TEN_MINUTES = 11 * 60
 
 
 @pytest.fixture(params=[1 << 30, 1], ids=["in memory", "in Chroma"])
@@ -34,12 +33,12 @@ def seen(store):
     )
 
 
-def test_an_expired_item_is_there_until_swept(open_store):
+def test_an_expired_item_is_there_until_swept(open_store, clock):
     store = open_store()
-    store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
+    store.put(HERE, "k", {"text": "x"}, ttl=10)
     store.put(("b",), "kept", {"text": "x"})
     assert store.sweep_ttl() == 0
-    time.sleep(0.35)
+    clock.seconds += MORE_THAN_TEN_MINUTES
     assert seen(store) == (True,) * 4
     assert store.sweep_ttl() == 1
     assert seen(store) == (False,) * 4
@@ -48,20 +47,20 @@ def test_an_expired_item_is_there_until_swept(open_store):
     assert store.verify().ok
 
 
-def test_omitted_expired_items_are_nowhere(open_store):
+def test_omitted_expired_items_are_nowhere(open_store, clock):
     store = open_store(omit_expired=True)
-    store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
+    store.put(HERE, "k", {"text": "x"}, ttl=10)
     assert seen(store) == (True,) * 4
-    time.sleep(0.35)
+    clock.seconds += MORE_THAN_TEN_MINUTES
     assert seen(store) == (False,) * 4
     assert store.get(HERE, "k", refresh_ttl=True) is None
 
 
-def test_omitted_expired_items_take_no_place_on_a_page_and_reading_does_not_revive_them(open_store):
+def test_omitted_expired_items_take_no_place_on_a_page_and_reading_does_not_revive_them(open_store, clock):
     store = open_store(omit_expired=True)
-    for key, ttl in (("c", None), ("b", 60), ("gone", SHORT), ("a", 60)):
+    for key, ttl in (("c", None), ("b", 60), ("gone", 10), ("a", 60)):
         store.put(HERE, key, {"text": f"x {key}"}, ttl=ttl)
-    time.sleep(0.35)
+    clock.seconds += MORE_THAN_TEN_MINUTES
     pages = [[item.key for item in store.search(HERE, limit=2, offset=start)] for start in (0, 2)]
     assert pages == [["a", "b"], ["c"]]
     assert {item.key for item in store.search(HERE, query="x", limit=3)} == {"a", "b", "c"}
@@ -69,21 +68,21 @@ def test_omitted_expired_items_take_no_place_on_a_page_and_reading_does_not_revi
     assert store.sweep_ttl() == 1
 
 
-def test_an_expired_item_written_again_is_new(open_store):
+def test_an_expired_item_written_again_is_new(open_store, clock):
     store = open_store(omit_expired=True)
-    store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
+    store.put(HERE, "k", {"text": "x"}, ttl=10)
     first = store.get(HERE, "k", refresh_ttl=False).created_at
-    time.sleep(0.35)
+    clock.seconds += MORE_THAN_TEN_MINUTES
     store.put(HERE, "k", {"text": "y"})
     assert store.get(HERE, "k").created_at > first
     assert store.sweep_ttl() == 0
 
 
-def test_the_default_applies_unless_the_put_says_otherwise(open_store):
-    store = open_store(default_ttl=SHORT)
+def test_the_default_applies_unless_the_put_says_otherwise(open_store, clock):
+    store = open_store(default_ttl=10)
     store.put(HERE, "k", {"text": "x"})
     store.put(HERE, "for ever", {"text": "x"}, ttl=None)
-    time.sleep(0.35)
+    clock.seconds += MORE_THAN_TEN_MINUTES
     assert store.sweep_ttl() == 1
     assert store.get(HERE, "for ever") is not None
 
@@ -93,41 +92,41 @@ def test_the_default_applies_unless_the_put_says_otherwise(open_store):
     [lambda store: store.get(HERE, "k"), lambda store: store.search(HERE), lambda store: store.search(HERE, query="x")],
     ids=["get", "search", "query"],
 )
-def test_reading_starts_the_time_anew(open_store, read):
+def test_reading_starts_the_time_anew(open_store, clock, read):
     store = open_store(omit_expired=True)
-    store.put(HERE, "k", {"text": "x"}, ttl=1.0 / 60)
+    store.put(HERE, "k", {"text": "x"}, ttl=10)
     updated = store.get(HERE, "k", refresh_ttl=False).updated_at
-    time.sleep(0.6)
+    clock.seconds += 6 * 60
     read(store)
-    time.sleep(0.6)
+    clock.seconds += 6 * 60
     assert seen(store) == (True,) * 4
     assert store.sweep_ttl() == 0
     assert store.get(HERE, "k", refresh_ttl=False).updated_at == updated
 
 
-def test_reading_does_not_where_the_configuration_says_so(open_store):
+def test_reading_does_not_where_the_configuration_says_so(open_store, clock):
     store = open_store(refresh_on_read=False)
-    store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
-    time.sleep(0.2)
+    store.put(HERE, "k", {"text": "x"}, ttl=10)
+    clock.seconds += 6 * 60
     store.get(HERE, "k")
-    time.sleep(0.15)
+    clock.seconds += 6 * 60
     assert store.sweep_ttl() == 1
 
 
-def test_a_read_does_not_disturb_a_write_of_the_same_batch(open_store):
+def test_a_read_does_not_disturb_a_write_of_the_same_batch(open_store, clock):
     store = open_store()
-    store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
+    store.put(HERE, "k", {"text": "x"}, ttl=10)
     store.batch([GetOp(HERE, "k"), PutOp(HERE, "k", {"text": "y"})])
-    time.sleep(0.35)
+    clock.seconds += MORE_THAN_TEN_MINUTES
     assert store.sweep_ttl() == 0
     assert store.get(HERE, "k").value == {"text": "y"}
 
 
-def test_expiry_survives_reopening(open_store):
+def test_expiry_survives_reopening(open_store, clock):
     store = open_store()
-    store.put(HERE, "k", {"text": "x"}, ttl=SHORT)
+    store.put(HERE, "k", {"text": "x"}, ttl=10)
     store.close()
-    time.sleep(0.35)
+    clock.seconds += MORE_THAN_TEN_MINUTES
     assert open_store().sweep_ttl() == 1
 
 

@@ -43,7 +43,8 @@ class StoreContract(
 
     Two class attributes say what is different about a store:
 
-    - `clock`: seconds its timestamps can tell apart, 1.0 unless said otherwise. Cases that wait wait a few of these.
+    - `clock`: seconds its timestamps can tell apart, 1.0 unless said otherwise. Cases that wait wait some of these,
+      longer where the machine is busy.
     - `known_failures`: cases it is known to fail, each with the reason: `{"test_name": "why"}`. The name may hold `*`,
       and `"test_name[plain]"` means only the runs that have `plain` among their parameters, as pytest shows them
       (separated by `-`; `*` here as well). Such a case is expected to fail: once it passes, pytest says so and the

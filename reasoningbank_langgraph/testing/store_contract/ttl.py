@@ -1,7 +1,8 @@
 """Items that live for a time, in minutes: refused by a store that cannot, kept to by one that says it can.
 
-The times are multiples of the store's `clock`, so that a store which keeps whole seconds passes as well, and longer
-where calls take long.
+The times are in beats, a third of an item's life each: two of the store's `clock` at least, so that a store which
+keeps whole seconds passes as well, and longer where calls take long. A try in which the calls came late says nothing
+about the store, and is made again with longer beats.
 """
 
 # ruff: noqa: S101, D102 - the cases are asserts, and their names say what they assert
@@ -11,14 +12,43 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from langgraph.store.base import BaseStore
 
-from reasoningbank_langgraph.testing.store_contract.base import HERE, Namespace, StoreCases, keys
+from reasoningbank_langgraph.testing.store_contract.base import HERE, StoreCases, keys
 
 READS = ("get", "search", "get still", "search still")
+TRIES = 6
+
+
+class LateError(Exception):
+    """The machine was too busy for the beats of a try."""
+
+
+class Beats:
+    """The times of one try of a case, counted from its start.
+
+    Args:
+        seconds: of one beat.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.life = 3 * seconds / 60
+        """Of the items, in minutes."""
+        self._seconds = seconds
+        self._start = time.monotonic()
+
+    def wait_until(self, beat: float) -> None:
+        """Sleep until a beat."""
+        time.sleep(max(0.0, self._start + beat * self._seconds - time.monotonic()))
+
+    def expect_before(self, beat: float) -> None:
+        """Give the try up where that beat is over."""
+        if time.monotonic() > self._start + beat * self._seconds:
+            raise LateError
 
 
 class TtlCases(StoreCases):
@@ -44,76 +74,86 @@ class TtlCases(StoreCases):
         assert plain_store.get(HERE, "k") is not None
 
     def test_a_sweep_removes_what_has_expired_and_nothing_else(self, ttl_store: BaseStore) -> None:
-        pace = self._pace(ttl_store)
-        self._put(ttl_store, pace, HERE, "gone")
-        self._put(ttl_store, pace, ("other",), "gone as well")
-        self._put(ttl_store, pace, HERE, "written again")
-        ttl_store.put(HERE, "written again", {"n": 2})
-        ttl_store.put(HERE, "lasting", {"n": 1}, ttl=None)
-        ttl_store.put(HERE, "long", {"n": 1}, ttl=60)
-        assert self._sweep(ttl_store) == 0
-        assert len(ttl_store.search((), refresh_ttl=False)) == 5
-        time.sleep(4.5 * pace)
-        assert self._sweep(ttl_store) == 2
+        def attempt(beats: Beats) -> None:
+            for namespace, key in ((HERE, "gone"), (("other",), "gone as well"), (HERE, "written again")):
+                ttl_store.put(namespace, key, {"n": 1}, ttl=beats.life)
+            ttl_store.put(HERE, "written again", {"n": 2})
+            ttl_store.put(HERE, "lasting", {"n": 1}, ttl=None)
+            ttl_store.put(HERE, "long", {"n": 1}, ttl=60)
+            beats.expect_before(0.5)
+            early = self._sweep(ttl_store), len(ttl_store.search((), refresh_ttl=False))
+            beats.expect_before(2.5)
+            assert early == (0, 5)
+            beats.wait_until(4)
+            assert self._sweep(ttl_store) == 2
+
+        self._in_time(ttl_store, attempt)
         assert self._sweep(ttl_store) == 0
         assert set(keys(ttl_store.search(()))) == {"written again", "lasting", "long"}
         assert ttl_store.get(HERE, "gone") is None
         assert ttl_store.list_namespaces() == [HERE]
 
     def test_reading_starts_the_time_anew_unless_told_not_to(self, ttl_store: BaseStore) -> None:
-        pace = self._pace(ttl_store)
-        for key in READS:
-            self._put(ttl_store, pace, (key,), key)
-        time.sleep(2 * pace)
-        assert ttl_store.get(("get",), "get")
-        assert ttl_store.search(("search",))
-        assert ttl_store.get(("get still",), "get still", refresh_ttl=False)
-        assert ttl_store.search(("search still",), refresh_ttl=False)
-        self._sweep_twice(ttl_store, pace)
+        def attempt(beats: Beats) -> None:
+            for key in READS:
+                ttl_store.put((key,), key, {"n": 1}, ttl=beats.life)
+            beats.expect_before(0.5)
+            beats.wait_until(2)
+            read = (
+                ttl_store.get(("get",), "get"),
+                ttl_store.search(("search",)),
+                ttl_store.get(("get still",), "get still", refresh_ttl=False),
+                ttl_store.search(("search still",), refresh_ttl=False),
+            )
+            beats.expect_before(2.5)
+            assert all(read)
+            self._expect_only_refreshed(ttl_store, beats)
+
+        self._in_time(ttl_store, attempt)
 
     def test_asynchronous_puts_and_reads_keep_to_the_same_times(self, ttl_store: BaseStore) -> None:
-        pace = self._pace(ttl_store)
-
-        async def use() -> None:
+        async def use(beats: Beats) -> None:
             for key in READS:
-                await ttl_store.aput((key,), key, {"n": 1}, ttl=3 * pace / 60)
-            await asyncio.sleep(2 * pace)
-            assert await ttl_store.aget(("get",), "get")
-            assert await ttl_store.asearch(("search",))
-            assert await ttl_store.aget(("get still",), "get still", refresh_ttl=False)
-            assert await ttl_store.asearch(("search still",), refresh_ttl=False)
+                await ttl_store.aput((key,), key, {"n": 1}, ttl=beats.life)
+            beats.expect_before(0.5)
+            await asyncio.to_thread(beats.wait_until, 2)
+            read = (
+                await ttl_store.aget(("get",), "get"),
+                await ttl_store.asearch(("search",)),
+                await ttl_store.aget(("get still",), "get still", refresh_ttl=False),
+                await ttl_store.asearch(("search still",), refresh_ttl=False),
+            )
+            beats.expect_before(2.5)
+            assert all(read)
 
-        asyncio.run(use())
-        self._sweep_twice(ttl_store, pace)
+        def attempt(beats: Beats) -> None:
+            asyncio.run(use(beats))
+            self._expect_only_refreshed(ttl_store, beats)
 
-    def _sweep_twice(self, store: BaseStore, pace: float) -> None:
+        self._in_time(ttl_store, attempt)
+
+    def _expect_only_refreshed(self, store: BaseStore, beats: Beats) -> None:
         """Expect the two items whose time was started anew to outlive their first time, and the others to go."""
-        time.sleep(1.5 * pace)
+        beats.wait_until(4)
         self._sweep(store)
         left = {namespace[0] for namespace in store.list_namespaces()}
-        assert {"get", "search"} <= left
-        time.sleep(pace)
-        self._sweep(store)
-        left = {namespace[0] for namespace in store.list_namespaces()}
-        assert left.isdisjoint({"get still", "search still"})
+        beats.expect_before(4.5)
+        assert left == {"get", "search"}
 
-    def _pace(self, store: BaseStore) -> float:
-        """Return a third of an item's life, in seconds: long beside the few calls made in it, however busy the machine.
-
-        Skips the case where the store has no times to live.
-        """
+    def _in_time(self, store: BaseStore, attempt: Callable[[Beats], None]) -> None:
+        """Try a case, again with longer beats while calls come late; skip it where the store has no times to live."""
         if not store.supports_ttl:
             pytest.skip("the store does not support times to live")
         start = time.monotonic()
-        for _ in range(2):
-            store.put(HERE, "measure", {"n": 1}, ttl=60)
-            store.search(HERE)
-            store.delete(HERE, "measure")
-            self._sweep(store)
-        return max(self.clock, 2 * (time.monotonic() - start))
-
-    def _put(self, store: BaseStore, pace: float, namespace: Namespace, key: str) -> None:
-        store.put(namespace, key, {"n": 1}, ttl=3 * pace / 60)
+        store.put(HERE, "measure", {"n": 1}, ttl=60)
+        store.search(HERE)
+        store.delete(HERE, "measure")
+        self._sweep(store)
+        seconds = max(2 * self.clock, 3 * (time.monotonic() - start))
+        for number in range(TRIES):
+            with suppress(LateError):
+                return attempt(Beats(seconds * 2**number))
+        pytest.fail(f"a few calls took longer than {seconds * 2 ** (TRIES - 2):.0f} seconds each time")
 
     def _sweep(self, store: Any) -> int:
         removed: int = store.sweep_ttl()
