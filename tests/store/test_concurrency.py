@@ -60,7 +60,7 @@ async def longest_pause(work):
 
 async def test_two_hundred_calls_at_once_leave_the_loop_responsive(store):
     pauses = []
-    while not pauses or (min(pauses) > 0.5 and len(pauses) < 3):  # a busy machine stops the loop once, a block always
+    while not pauses or (min(pauses) > 0.5 and len(pauses) < 10):  # a busy machine stops the loop once, a block always
         puts = (store.aput(HERE, f"{len(pauses)} {n}", {"text": f"number {n}"}) for n in range(100))
         searches = (store.asearch(HERE, query=f"number {n}", limit=5) for n in range(100))
         pauses.append(await longest_pause(asyncio.gather(*puts, *searches)))
