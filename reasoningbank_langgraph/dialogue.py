@@ -7,11 +7,7 @@ A dialogue is a generator: it yields a `Request`, is sent the reply, and returns
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import threading
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
+from collections.abc import Generator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -20,13 +16,12 @@ from langgraph.errors import GraphBubbleUp
 from reasoningbank_langgraph.dialects import Manners, capped, manners_of, name_of
 from reasoningbank_langgraph.errors import ModelCallError, ModelError, ModelTimeoutError
 from reasoningbank_langgraph.refusals import cut_reply, explained, is_ignored, is_refusal, refused_cap, said_by
+from reasoningbank_langgraph.threads import within
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
     from langchain_core.runnables import Runnable, RunnableConfig
-
-__all__ = ["Dialogue", "Request", "Speaker", "within"]
 
 Result = TypeVar("Result")
 
@@ -58,6 +53,8 @@ class Speaker:
     """
 
     def __init__(self, model: BaseChatModel, purpose: str, *, time_limit: float = 120.0) -> None:
+        if time_limit <= 0:
+            raise ValueError(f"time_limit must be seconds above 0, got {time_limit}")
         self.model, self.purpose, self.time_limit = model, purpose, time_limit
         self._manners = manners_of(model)
 
@@ -171,23 +168,3 @@ class _Turn:
     def _next_way(self) -> None:
         self.refused.append(self.ways[0].name)
         self.ways = [way for way in self.ways[1:] if way.name not in self.manners.refused]
-
-
-def within(seconds: float, purpose: str, call: Callable[[], Any]) -> Any:
-    """Run the call in a thread of its own, because no chat model promises to keep a time limit."""
-    future: Future[Any] = Future()
-    context = contextvars.copy_context()
-
-    def work() -> None:
-        try:
-            future.set_result(context.run(call))
-        except BaseException as error:  # noqa: BLE001 - handed to the waiting thread
-            future.set_exception(error)
-
-    threading.Thread(target=work, daemon=True, name=f"reasoningbank-{purpose}").start()
-    try:
-        return future.result(seconds)
-    except FutureTimeoutError:
-        if future.done():
-            raise
-        raise ModelTimeoutError(purpose, seconds) from None

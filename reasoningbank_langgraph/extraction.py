@@ -18,7 +18,7 @@ from reasoningbank_langgraph.literals import named_literals, task_literals, with
 from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.parsing import parse_items
 from reasoningbank_langgraph.records import ITEMS_PER_ATTEMPT, Attempt, MemoryItem, Verdict, normalise_task
-from reasoningbank_langgraph.text import redact_secrets
+from reasoningbank_langgraph.text import clean_line, redact_secrets
 from reasoningbank_langgraph.trajectory import Room, answer_block, is_small, room_in, task_block, trajectory_block
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class LessonExtractor(Runnable[Judged, Distilled]):
             trajectory=trajectory_block(attempt, room.trajectory),
             answer=answer_block(attempt, room.answer),
             status=verdict.status,
-            rationale=redact_secrets(verdict.rationale).text or "no reason was given",
+            rationale=clean_line(redact_secrets(verdict.rationale).text) or "no reason was given",
             question=prompts.EXTRACT_SUCCESS if verdict.status == "success" else prompts.EXTRACT_FAILURE,
             max_items=ITEMS_PER_ATTEMPT,
         )

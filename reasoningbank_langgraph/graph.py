@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.graph import START, StateGraph
 
-from reasoningbank_langgraph.matts import create_matts
+from reasoningbank_langgraph.matts import Scaling, create_matts
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
 from reasoningbank_langgraph.state import LoopState, Names, Selector, loop_state
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.bank import Match
     from reasoningbank_langgraph.judges import JudgeLike
-    from reasoningbank_langgraph.matts import Scaling
 
 
 def create_reasoning_bank(
@@ -78,6 +77,8 @@ def create_reasoning_bank(
         NamespaceError: the namespace has a label that stores refuse.
     """
     names: dict[str, Any] = {"task": task, "answer": answer, "messages": messages}
+    if scaling is not None and not isinstance(scaling, Scaling):
+        raise TypeError(f"scaling must be a Scaling, for example Scaling(k=3), got {type(scaling).__name__}")
     if scaling is not None:
         return create_matts(
             solver,

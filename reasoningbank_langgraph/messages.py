@@ -48,6 +48,16 @@ class Message(BaseModel):
         """The text of the content; blocks that are not text are named in brackets."""
         return content_text(self.content)
 
+    def said(self) -> str:
+        """Return the message as JSON without the ids of tool calls and blocks, which every run makes up anew."""
+        blocks = self.content if isinstance(self.content, str) else [_without_id(block) for block in self.content]
+        calls = tuple(_without_id(call) for call in self.tool_calls)
+        return self.model_copy(update={"content": blocks, "tool_calls": calls}).model_dump_json()
+
+
+def _without_id(block: Any) -> Any:
+    return {name: value for name, value in block.items() if name != "id"} if isinstance(block, Mapping) else block
+
 
 def content_text(content: Any) -> str:
     """Return the readable text of message content: a string, a list of blocks, or None."""

@@ -75,7 +75,7 @@ def context_tokens(model: BaseChatModel) -> int | None:
     return size if isinstance(size, int) and size > 0 else None
 
 
-def sampling_seed(seed: int, task: str, number: int = 0) -> int:
+def sampling_seed(seed: int | str, task: str, number: int = 0) -> int:
     """Return the seed of one of several samples for a task: the same whenever it is asked for, below 2**31.
 
     One seed for all tasks would give each of them the same draws, and one that falls into the tail of what may come

@@ -216,7 +216,7 @@ class Attempt(Record):
         """Return the content identity of this attempt within one thread (32 hexadecimal digits)."""
         parts: Sequence[str] = [thread_id or "", self.task_id, normalise_task(self.task), self.answer or ""]
         whole = hashlib.sha256()
-        for part in [*parts, *(message.model_dump_json() for message in self.messages)]:
+        for part in [*parts, *(message.said() for message in self.messages)]:
             whole.update(part.encode("utf-8", "surrogatepass") + b"\x00")
         return whole.hexdigest()[:32]
 

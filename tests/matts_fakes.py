@@ -24,7 +24,7 @@ class Answering:
         told = config["configurable"]
         with self._lock:
             self.calls[told["rollout"]] += 1
-            self.seen.append((told["rollout"], told["temperature"], told["seed"], state))
+            self.seen.append((told["rollout"], told.get("temperature"), told["seed"], state))
         answer = self.answers[told["rollout"] % len(self.answers)]
         if isinstance(answer, Exception):
             raise answer

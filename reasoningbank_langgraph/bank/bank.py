@@ -15,7 +15,7 @@ from reasoningbank_langgraph.bank import adding, forgetting, importing, jsonl, s
 from reasoningbank_langgraph.bank.adding import Written
 from reasoningbank_langgraph.bank.branches import latest, orphans
 from reasoningbank_langgraph.bank.importing import Imported
-from reasoningbank_langgraph.bank.layout import Match, to_item
+from reasoningbank_langgraph.bank.layout import Match, check_match, to_item
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.past import Past
 from reasoningbank_langgraph.bank.searching import Question
@@ -56,9 +56,7 @@ class MemoryBank:
     """
 
     def __init__(self, store: BaseStore, namespace: str | Sequence[str], *, match: Match = "both") -> None:
-        if match not in ("both", "task", "lesson"):
-            raise ValueError(f"match must be 'both', 'task' or 'lesson', got {match!r}")
-        self.store, self.namespace, self.match = store, check_template(namespace), match
+        self.store, self.namespace, self.match = store, check_template(namespace), check_match(match)
         self._past: Past | None = None
 
     def as_of(self, when: datetime | StateSnapshot) -> Self:

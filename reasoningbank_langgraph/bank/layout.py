@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from langgraph.store.base import PutOp, SearchOp
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import Item
 
 Match = Literal["both", "task", "lesson"]
+
 Namespace = tuple[str, ...]
 
 NEVER = 9_999_999_999_999_999
@@ -23,6 +24,13 @@ MATCHED_CHARS = 2_000
 """How much of a task is embedded; embedders cut or refuse long texts."""
 TASK_VECTOR = "query"
 """The field that bears the vector of the task, in one item of an experience for all."""
+
+
+def check_match(match: Match) -> Match:
+    """Return it; raises `ValueError` where it is none."""
+    if match not in get_args(Match):
+        raise ValueError(f"match must be 'both', 'task' or 'lesson', got {match!r}")
+    return match
 
 
 def micros(moment: datetime) -> int:

@@ -40,6 +40,7 @@ class Past(NamedTuple):
                 f"as_of takes a time or a snapshot that graph.get_state() found in a checkpointer, got {when!r:.200}"
             )
         thread = config.get("configurable", {}).get("thread_id")
+        thread = None if thread is None else str(thread)
         return cls(micros(datetime.fromisoformat(created)), thread, frozenset(when.values.get("written") or ()))
 
     def holds(self, row: Item) -> bool:

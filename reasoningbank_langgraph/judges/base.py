@@ -11,6 +11,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.errors import GraphBubbleUp
 
 from reasoningbank_langgraph.records import Attempt, Verdict
+from reasoningbank_langgraph.threads import OwnThread, is_sync
 
 JudgeLike = Runnable[Attempt, Verdict] | Callable[[Attempt], Verdict] | Callable[[Attempt], Awaitable[Verdict]]
 
@@ -34,11 +35,11 @@ def as_judge(judge: JudgeLike) -> Runnable[Attempt, Verdict]:
         TypeError: it is neither a Runnable nor callable.
     """
     if isinstance(judge, Runnable):
-        return judge
+        return OwnThread(judge) if is_sync(judge) else judge
     if inspect.iscoroutinefunction(judge):
         return RunnableLambda(_sync_refusal, afunc=judge)
     if callable(judge):
-        return RunnableLambda(judge)
+        return OwnThread(RunnableLambda(judge))
     raise TypeError(f"a judge is a Runnable or a function from Attempt to Verdict, got {type(judge).__name__}")
 
 

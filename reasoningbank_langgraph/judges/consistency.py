@@ -10,12 +10,12 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.dialects import capped
-from reasoningbank_langgraph.dialogue import within
 from reasoningbank_langgraph.errors import ModelTimeoutError
 from reasoningbank_langgraph.judges.base import Judge, outage
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.models import sampling_seed
 from reasoningbank_langgraph.records import Attempt, Verdict
+from reasoningbank_langgraph.threads import within
 from reasoningbank_langgraph.trajectory import task_block
 
 if TYPE_CHECKING:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.channels import BinaryOperatorAggregate
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from reasoningbank_langgraph.matts.sequential import check_failed, create_ask
 from reasoningbank_langgraph.state import LoopState, Names, loop_state
+from reasoningbank_langgraph.threads import OwnThread, is_sync
 
 
 class AttemptState(LoopState, total=False):
@@ -38,10 +40,16 @@ def create_attempt(
         own: the user's own state.
 
     Raises:
-        ValueError: there are checks, and the solver's channels have no names or its messages no reducer.
+        ValueError: there are checks, and the solver's channels have no names or its messages no reducer; or the solver
+            keeps a conversation of its own.
     """
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(AttemptState, names, own))
+    if getattr(solver, "checkpointer", None) is True:
+        raise ValueError(
+            "the solver was compiled with checkpointer=True, so the rollouts would share a conversation: leave it out"
+        )
     builder.add_node("solve", solver)
+    _in_threads(builder, "solve", solver)
     builder.add_edge(START, "solve")
     after = "judge" if judge is not None else END
     if checks:
@@ -49,6 +57,7 @@ def create_attempt(
         builder.add_node("ask", RunnableLambda(create_ask(checks, names), name="ask"))
         failed: Any = check_failed  # LangGraph passes the error by its annotation, which its types do not know
         builder.add_node("refine", refiner, error_handler=failed)
+        _in_threads(builder, "refine", refiner)
         builder.add_edge("solve", "ask")
         builder.add_conditional_edges("ask", _next(after), ["refine", after])
         builder.add_edge("refine", "ask")
@@ -57,7 +66,14 @@ def create_attempt(
     if judge is not None:
         builder.add_node("judge", judge)
         builder.add_edge("judge", END)
-    return builder.compile(name="rollout")
+    return builder.compile(name="attempt")
+
+
+def _in_threads(builder: StateGraph[Any, Any, Any, Any], name: str, node: Any) -> None:
+    """Rollouts that hang, or that only wait for a thread, must not hold up the others."""
+    if is_sync(node):
+        spec = builder.nodes[name]
+        builder.nodes[name] = replace(spec, runnable=OwnThread(cast("Runnable[Any, Any]", spec.runnable)))
 
 
 def _next(after: str) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableLambda
-from langgraph.channels import BinaryOperatorAggregate, LastValue
 from langgraph.graph import START, StateGraph
 
 from reasoningbank_langgraph.matts.attempt import create_attempt
+from reasoningbank_langgraph.matts.carried import Carried
 from reasoningbank_langgraph.matts.contrast import create_contrast
 from reasoningbank_langgraph.matts.parallel import create_fan_out, create_gather
 from reasoningbank_langgraph.matts.rollout import create_rollout
@@ -140,9 +140,11 @@ def create_matts(
         namespace=namespace, k=experiences, max_items=max_items, min_score=min_score, **names._asdict()
     )
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(MattsState, names, state_schema))
-    carried, reduced = _solver_channels(builder, names, state_schema)
+    carried = Carried.of(builder, names, state_schema, MattsState)
     chooser = chat_model(critic) if critic is not None else None
-    select_node = create_select(scaling, model=chooser, time_limit=time_limit, names=names, reduced=reduced)
+    if select == "model" and chooser is None:
+        raise ValueError("select='model' needs a model that compares: give model=... or judge_model=...")
+    select_node = create_select(scaling, model=chooser, time_limit=time_limit, names=names)
     builder.add_node("retrieve", retrieve | RunnableLambda(_begun_anew, name="begin"))
     builder.add_node("rollout", create_rollout(attempt, scaling, names, carried))
     builder.add_node("gather", create_gather(scaling))
@@ -174,16 +176,3 @@ def _refiner(scaling: Scaling, model: str | BaseChatModel | None, names: Names, 
     if model is None:
         raise ValueError("checks need a model that checks: give model=..., or refiner=...")
     return create_refine(chat_model(model), names, time_limit=time_limit)
-
-
-def _solver_channels(
-    builder: StateGraph[Any, Any, Any, Any], names: Names, own: type[Any] | None
-) -> tuple[list[str], list[str]]:
-    """The channels a solver may write and a rollout hands over, and those of them that have a reducer."""
-    ours = get_type_hints(MattsState)
-    users = [name for name in get_type_hints(own or object) if name not in ours]
-    named = [name for name in (names.answer, names.messages) if isinstance(name, str)]
-    kinds = {name: builder.channels.get(name) for name in dict.fromkeys([*named, *users])}
-    reduced = [name for name, kind in kinds.items() if isinstance(kind, BinaryOperatorAggregate)]
-    last = [name for name, kind in kinds.items() if type(kind) is LastValue]
-    return [*last, *reduced], reduced

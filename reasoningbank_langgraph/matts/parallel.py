@@ -6,6 +6,7 @@ import copy
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
@@ -25,7 +26,8 @@ _OURS = ("rollouts", "rollout_values", "selection")
 def create_fan_out(scaling: Scaling, names: Names) -> Callable[[Any], list[Send] | str]:
     """Return the edge that sends the next wave of rollouts, or goes on to selection.
 
-    Each rollout is sent a deep copy of the state: what it changes in place, no other one sees.
+    Each rollout is sent a deep copy of the state: what it changes in place, no other one sees. What cannot be copied,
+    a client or a lock, is shared.
     """
 
     def fan_out(state: Any) -> list[Send] | str:
@@ -35,9 +37,17 @@ def create_fan_out(scaling: Scaling, names: Names) -> Callable[[Any], list[Send]
             return "select"
         shared = _unanswered(state, names)
         wave = range(done, min(done + scaling.wave, scaling.rollouts))
-        return [Send("rollout", {**copy.deepcopy(shared), "rollout": number}) for number in wave]
+        return [Send("rollout", {**_copied(shared), "rollout": number}) for number in wave]
 
     return fan_out
+
+
+def _copied(state: Mapping[str, Any]) -> dict[str, Any]:
+    copied = dict(state)
+    for name, value in state.items():
+        with suppress(Exception):
+            copied[name] = copy.deepcopy(value)
+    return copied
 
 
 def _unanswered(state: Mapping[str, Any], names: Names) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +16,15 @@ from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 
-from reasoningbank_langgraph.dialogue import within
 from reasoningbank_langgraph.errors import ModelTimeoutError
+from reasoningbank_langgraph.matts.carried import Carried
 from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
 from reasoningbank_langgraph.matts.settings import Scaling
 from reasoningbank_langgraph.models import sampling_seed
-from reasoningbank_langgraph.nodes.attempts import attempt_of
+from reasoningbank_langgraph.nodes.attempts import attempt_of, messages_of
 from reasoningbank_langgraph.nodes.base import Context
 from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.threads import within
 
 if TYPE_CHECKING:
     from langchain_core.outputs import LLMResult
@@ -30,12 +32,16 @@ if TYPE_CHECKING:
 
 
 class TokenCount(BaseCallbackHandler):
-    """Adds up the tokens of all model calls below it; of an answer that is cut short by an error, none."""
+    """Adds up the tokens of all model calls below it; of an answer that is cut short by an error, none.
+
+    Calls that LangChain does not see, and those before an interrupt, are told by the messages they left.
+    """
 
     run_inline = True  # counted before the call returns
 
     def __init__(self) -> None:
         self.totals: dict[str, int] = {}
+        self._seen: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
@@ -43,9 +49,23 @@ class TokenCount(BaseCallbackHandler):
         for generation in (choice for choices in response.generations for choice in choices):
             used = getattr(getattr(generation, "message", None), "usage_metadata", None) or {}
             with self._lock:
-                for name, count in used.items():
-                    if isinstance(count, int):
-                        self.totals[name] = self.totals.get(name, 0) + count
+                self._seen[str(used)] += 1
+                self._add(used)
+
+    def count_messages(self, messages: Iterable[Any]) -> None:
+        """Count what messages say they took, unless a call that was counted said the same."""
+        for message in messages:
+            used = getattr(message, "usage_metadata", None) or {}
+            with self._lock:
+                if self._seen[str(used)]:
+                    self._seen[str(used)] -= 1
+                else:
+                    self._add(used)
+
+    def _add(self, used: Mapping[str, Any]) -> None:
+        for name, count in used.items():
+            if isinstance(count, int):
+                self.totals[name] = self.totals.get(name, 0) + count
 
 
 class _Run:
@@ -58,13 +78,16 @@ class _Run:
         self.input = {name: value for name, value in sent.items() if name != "rollout"}
         self.tokens = TokenCount()
         self.temperature = scaling.temperature(self.number)
-        seed = int(self.context.configurable.get("seed") or 0)
+        seed = self.context.configurable.get("seed") or 0
         self.seed = sampling_seed(seed, str(sent["attempt"]["task"]), self.number)
-        told = {"rollout": self.number, "temperature": self.temperature, "seed": self.seed}
+        told: dict[str, Any] = {"rollout": self.number, "seed": self.seed}
+        if self.temperature is not None:  # the solver's own stands where nothing is said
+            told["temperature"] = self.temperature
         self.config = merge_configs(config, {"callbacks": [self.tokens], "configurable": told})
 
     def ended(self, final: Mapping[str, Any], names: Names) -> Rollout:
         attempt = attempt_of(final, names)
+        self.tokens.count_messages(messages_of(final, names))
         return self._rollout(
             answer=attempt.answer,
             messages=attempt.messages,
@@ -102,7 +125,7 @@ class _Run:
 
 
 def create_rollout(
-    attempt: CompiledStateGraph[Any, Any, Any, Any], scaling: Scaling, names: Names, carried: list[str]
+    attempt: CompiledStateGraph[Any, Any, Any, Any], scaling: Scaling, names: Names, carried: Carried
 ) -> RunnableLambda[Any, dict[str, Any]]:
     """Return the node that runs one rollout on a state of its own, within its time limit.
 
@@ -114,35 +137,32 @@ def create_rollout(
         attempt: the graph of one rollout.
         scaling: time limit and temperatures.
         names: the channels the solver uses.
-        carried: channels whose values are kept until a rollout is selected.
+        carried: the solver's channels, whose updates are kept until a rollout is selected.
     """
     limit = scaling.rollout_time_limit
 
-    def kept(final: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: final[name] for name in carried if name in final}
-
     def rollout(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        run = _Run(state, config, scaling)
+        run, before = _Run(state, config, scaling), carried.begun(state)
         call = partial(attempt.invoke, run.input, run.config)
         try:
             final: Any = call() if limit is None else within(limit, f"rollout {run.number}", call)
+            return run.told(run.ended(final, names), carried.update(before, final))
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001 - recorded: the other rollouts go on
             return run.told(run.failed(error), {})
-        return run.told(run.ended(final, names), kept(final))
 
     async def arollout(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        run = _Run(state, config, scaling)
+        run, before = _Run(state, config, scaling), carried.begun(state)
         try:
             async with asyncio.timeout(limit) as clock:
                 final: Any = await attempt.ainvoke(run.input, run.config)
+            return run.told(run.ended(final, names), carried.update(before, final))
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001 - recorded: the other rollouts go on
             late = limit is not None and isinstance(error, TimeoutError) and clock.expired()
             problem = ModelTimeoutError(f"rollout {run.number}", limit or 0.0) if late else error
             return run.told(run.failed(problem), {})
-        return run.told(run.ended(final, names), kept(final))
 
     return RunnableLambda(rollout, arollout, name="rollout")

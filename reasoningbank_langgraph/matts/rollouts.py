@@ -22,10 +22,20 @@ class Failure(Record):
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """Return the record of an error."""
-        return cls(type=type(error).__name__, message=str(error)[:2_000])
+        return cls(type=type(error).__name__, message=_said_by(error)[:2_000])
 
     def __str__(self) -> str:
         return f"{self.type}: {self.message}"
+
+
+def _said_by(error: BaseException) -> str:
+    """What an error says, those of a group with their causes; one that cannot say it, and that must not end the run."""
+    try:
+        said = str(error)
+    except Exception as other:  # noqa: BLE001 - the text of a foreign error is foreign code
+        return f"(its text could not be read: {type(other).__name__})"
+    causes = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    return "; ".join([said, *(f"{type(cause).__name__}: {_said_by(cause)}" for cause in causes)])
 
 
 class Rollout(Record):
@@ -33,7 +43,7 @@ class Rollout(Record):
 
     number: Count
     temperature: float | None = None
-    """What was asked of the model; None for the solver's own."""
+    """What the solver was told, None for its own: a solver that does not pass it on samples as it always does."""
     seed: int = 0
     answer: Text | None = None
     messages: tuple[Message, ...] = ()
@@ -97,6 +107,6 @@ class MattsState(LoopState, total=False):
     rollouts: Annotated[list[dict[str, Any]], gathered]
     """`Rollout` as JSON, in order of their numbers; emptied when a task begins."""
     rollout_values: Annotated[dict[str, Any], merged]
-    """By number: what each rollout left in the solver's own channels, until one is selected."""
+    """By number: the update each rollout would make to the solver's channels, until one is selected."""
     selection: dict[str, Any] | None
     """Which rollout was selected, by what and why; votes, scores and tokens."""

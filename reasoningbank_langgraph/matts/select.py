@@ -140,6 +140,10 @@ def concluded(pool: Sequence[Rollout], opinion: Opinion | None) -> Choice:
 
 
 def by_function(choose: Choose, state: Mapping[str, Any], rollouts: Sequence[Rollout]) -> Choice:
-    """Return the choice of a function of the user's own."""
-    index = choose([judged_at(state, rollout) for rollout in rollouts])
-    return Choice(rollouts[index].number, "function", getattr(choose, "__name__", "select"))
+    """Return the choice of a function of the user's own. Raises `ValueError` where it is no index of a rollout."""
+    index, name = choose([judged_at(state, rollout) for rollout in rollouts]), getattr(choose, "__name__", "select")
+    if not isinstance(index, int) or not 0 <= index < len(rollouts):
+        raise ValueError(
+            f"{name} chose {index!r}: return the index of one of the {len(rollouts)} rollouts it was given"
+        )
+    return Choice(rollouts[index].number, "function", name)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-from langgraph.types import Overwrite
 
 from reasoningbank_langgraph.dialogue import Speaker
 from reasoningbank_langgraph.matts.answers import SHORT, group_answers
@@ -23,9 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 
-def create_select(
-    scaling: Scaling, *, model: BaseChatModel | None, time_limit: float, names: Names, reduced: Collection[str]
-) -> MemoryNode:
+def create_select(scaling: Scaling, *, model: BaseChatModel | None, time_limit: float, names: Names) -> MemoryNode:
     """Return the node that fills `selection`, `verdict` and the solver's channels from the rollout it selects.
 
     Args:
@@ -33,7 +29,6 @@ def create_select(
         model: compares attempts where nothing else settles it; None to do without.
         time_limit: seconds one call of the model may take.
         names: the channels the solver uses.
-        reduced: channels with a reducer: there the value replaces what is there.
     """
     selector = Selector(scaling, Speaker(model, "select", time_limit=time_limit) if model is not None else None)
 
@@ -66,7 +61,7 @@ def create_select(
         )
         chosen = next(rollout for rollout in read_rollouts(state) if rollout.number == choice.number)
         return {
-            **_left_behind(state, chosen, names, reduced),
+            **_left_behind(state, chosen, names),
             "verdict": chosen.verdict.to_json() if chosen.verdict else None,
             "selection": selection,
             "rollout_values": {},
@@ -85,11 +80,11 @@ def _needs_another_look(state: Mapping[str, Any], scaling: Scaling, sound: Seque
     return state["attempt"]["reference"] is not None and may_look and any(map(knows_answer, sound))
 
 
-def _left_behind(state: Mapping[str, Any], chosen: Rollout, names: Names, reduced: Collection[str]) -> dict[str, Any]:
+def _left_behind(state: Mapping[str, Any], chosen: Rollout, names: Names) -> dict[str, Any]:
     left = dict((state.get("rollout_values") or {}).get(str(chosen.number), {}))
     if isinstance(names.answer, str) and left.get(names.answer) is None:
         left[names.answer] = chosen.answer
-    return {name: Overwrite(value) if name in reduced else value for name, value in left.items()}
+    return left
 
 
 def report(state: Mapping[str, Any], choice: Choice, best: Choice, scaling: Scaling) -> dict[str, Any]:

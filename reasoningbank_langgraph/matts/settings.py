@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -15,6 +17,16 @@ Select = Literal["verifier", "majority", "model"] | Choose
 
 PAPER_TEMPERATURE = 0.7
 """Sampling temperature of the paper's rollouts (appendix A.3)."""
+
+
+_COUNTS = (
+    ("k", 1, True),
+    ("min_attempts", 1, True),
+    ("max_concurrency", 1, False),
+    ("stop_after", 1, False),
+    ("checks", 0, False),
+)
+"""Fields that count something: name, least value, whether there has to be one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,20 +62,28 @@ class Scaling:
     """Seconds one rollout may take, judge and checks included; then it counts as failed. None for no limit."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.verifiers, str):
+            object.__setattr__(self, "verifiers", (self.verifiers,))
         if self.mode not in ("parallel", "sequential", "both"):
             raise ValueError(f"mode must be 'parallel', 'sequential' or 'both', got {self.mode!r}")
-        if self.select not in ("verifier", "majority", "model") and not callable(self.select):
-            raise ValueError(f"select must be 'verifier', 'majority', 'model' or a function, got {self.select!r}")
-        for name in ("k", "min_attempts", "max_concurrency", "stop_after"):
+        if self.select not in ("verifier", "majority", "model") and not _is_choice(self.select):
+            raise ValueError(f"select must be 'verifier', 'majority', 'model' or a sync function, got {self.select!r}")
+        for name, least, wanted in _COUNTS:
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
+            if not (value is None and not wanted) and (type(value) is not int or value < least):
+                raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
         if self.min_attempts > self.rollouts:
             raise ValueError(f"min_attempts is {self.min_attempts} and there are {self.rollouts} rollouts: lower it")
-        if self.checks is not None and (self.checks < 0 or (self.checks and self.mode == "parallel")):
-            raise ValueError(f"checks={self.checks} needs mode='sequential' or 'both' and must not be negative")
-        if isinstance(self.temperatures, Sequence) and not self.temperatures:
-            raise ValueError("temperatures must name at least one temperature, or be None")
+        if self.checks and self.mode == "parallel":
+            raise ValueError(f"checks={self.checks} needs mode='sequential' or 'both'")
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        if self.rollout_time_limit is not None and not _is_number(self.rollout_time_limit, above=0):
+            raise ValueError(f"rollout_time_limit must be seconds above 0 or None, got {self.rollout_time_limit!r}")
+        asked = self._several_temperatures
+        if not asked or not all(value is None or value == 0 or _is_number(value, above=0) for value in asked):
+            raise ValueError(f"temperatures must be one number of at least 0, or several, got {self.temperatures!r}")
 
     def options(self) -> dict[str, Any]:
         """Return the settings as arguments of `create_matts`."""
@@ -91,8 +111,20 @@ class Scaling:
 
     def temperature(self, number: int) -> float | None:
         """Return the temperature of a rollout, None for the solver's own."""
-        if isinstance(self.temperatures, Sequence):
-            return self.temperatures[number % len(self.temperatures)]
-        if self.temperatures is not None:
-            return self.temperatures
-        return PAPER_TEMPERATURE if number else None
+        if self.temperatures is None:
+            return PAPER_TEMPERATURE if number else None
+        several = self._several_temperatures
+        return several[number % len(several)]
+
+    @property
+    def _several_temperatures(self) -> Sequence[float | None]:
+        given = self.temperatures
+        return [given] if isinstance(given, str) or not isinstance(given, Sequence) else given
+
+
+def _is_choice(select: object) -> bool:
+    return callable(select) and not inspect.iscoroutinefunction(select)
+
+
+def _is_number(value: object, *, above: float) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and above < value < math.inf

@@ -38,15 +38,18 @@ def begin(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
     The user's message that asks for it belongs to it; messages and an answer left over from an earlier task do not.
     """
     task = read_task(state, names)
-    messages = names.read("messages", state) or []
+    messages = list(names.read("messages", state) or [])
     roles = [message.role for message in to_messages(messages)]
-    reference = state.get("reference")
+    start, reference = _start(roles, first=not state.get("attempt")), state.get("reference")
+    ids = [getattr(message, "id", None) for message in messages]
     return {
         "task": task,
         "task_id": str(state.get("task_id") or task_key(task)),
         "reference": None if reference is None else str(reference),
-        "start": _start(roles, first=not state.get("attempt")),
+        "start": start,
+        "start_id": ids[start] if start < len(ids) else None,
         "messages_before": len(roles),
+        "last_id": ids[-1] if ids else None,
         "answer_before": _text(names.read("answer", state)),
     }
 
@@ -62,17 +65,35 @@ def attempt_of(state: Mapping[str, Any], names: Names) -> Attempt:
     """Return the attempt that the state holds, from its beginning to now."""
     begun = state.get("attempt") or begin(state, names)
     raw = list(names.read("messages", state) or [])
-    if len(raw) < begun["messages_before"]:  # the history was shortened meanwhile: where it began is not known
-        begun = {**begun, "start": 0, "messages_before": 0}
+    start, new = _places(raw, begun)
     return Attempt(
         task=begun["task"],
         task_id=begun["task_id"],
-        messages=raw[begun["start"] :],
-        answer=_answer(names.read("answer", state), begun, raw[begun["messages_before"] :]),
+        messages=raw[start:],
+        answer=_answer(names.read("answer", state), begun, raw[new:]),
         reference=begun["reference"],
         memories=state.get("memories") or (),
-        usage=_usage(raw[begun["start"] :]),
+        usage=_usage(raw[start:]),
     )
+
+
+def messages_of(state: Mapping[str, Any], names: Names) -> list[Any]:
+    """Return the messages of the attempt that the state holds, as they are."""
+    raw = list(names.read("messages", state) or [])
+    return raw[_places(raw, state["attempt"])[0] :]
+
+
+def _places(raw: Sequence[Any], begun: Mapping[str, Any]) -> tuple[int, int]:
+    """Index of the attempt's first message and of the first one that came after it began.
+
+    A solver may have shortened the history meanwhile: then the ids tell, and where these are gone, all of it is new.
+    """
+    if begun.get("last_id") is None:
+        known = len(raw) >= begun["messages_before"]
+        return (begun["start"], begun["messages_before"]) if known else (0, 0)
+    ids = [getattr(message, "id", None) for message in raw]
+    new = ids.index(begun["last_id"]) + 1 if begun["last_id"] in ids else 0
+    return (ids.index(begun["start_id"]) if begun["start_id"] in ids[:new] else new), new
 
 
 def _answer(given: Any, begun: Mapping[str, Any], new: Sequence[Any]) -> str | None:

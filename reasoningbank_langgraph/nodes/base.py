@@ -39,7 +39,7 @@ class Context(NamedTuple):
     def thread_id(self) -> str | None:
         """The thread, or None where the graph runs without a checkpointer."""
         info = self.runtime.execution_info
-        return info.thread_id if info else None
+        return None if info is None or info.thread_id is None else str(info.thread_id)
 
     @property
     def configurable(self) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from reasoningbank_langgraph.bank import Match, MemoryBank, Written
+from reasoningbank_langgraph.bank import Match, MemoryBank, Written, check_match
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template, resolve
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes.outage import is_outage, told
@@ -31,10 +31,12 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
         match: what a later task is matched with: the `task` the lesson was learned on, the `lesson`, or `both`.
 
     Raises:
+        ValueError: `match` is none of the three.
         NamespaceError: the namespace has a label that stores refuse (here), or lacks a value (when run).
         MissingStoreError: when run in a graph without a store.
     """
     template = check_template(namespace)
+    check_match(match)
 
     def waiting(state: State, context: Context) -> list[Waiting]:
         own = {"namespace": list(resolve(template, context.configurable)), "items": state.get("lessons") or []}

@@ -74,10 +74,10 @@ def mint(judged: Judged, distilled: Distilled, model: str, context: Context) -> 
     """Return the lessons as items, with ids from the run's own identity and the provenance of the attempt."""
     attempt, verdict = judged
     info = context.runtime.execution_info
-    identity = "|".join([info.thread_id or "", info.checkpoint_ns, info.task_id]) if info else ""
+    identity = "|".join([context.thread_id or "", info.checkpoint_ns, info.task_id]) if info else ""
     experience = uuid5(_IDS, identity)
     provenance = Provenance(
-        thread_id=info.thread_id if info else None,
+        thread_id=context.thread_id,
         checkpoint_ns=info.checkpoint_ns if info else "",
         checkpoint_id=info.checkpoint_id if info else None,
         task_id=info.task_id if info else None,

@@ -51,7 +51,7 @@ def create_judge(
         runnable = LLMJudge(chat_model(model), time_limit=time_limit)
     else:
         raise ValueError("create_judge needs a model, or judge=... for a judge that needs none")
-    names, name = Names(task, answer, messages), type(runnable).__name__
+    names, name = Names(task, answer, messages), runnable.get_name()
 
     def judged(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)

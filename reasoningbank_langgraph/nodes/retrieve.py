@@ -51,6 +51,8 @@ def create_retrieve(
     options: dict[str, Any] = {"k": k, "max_items": max_items, "min_score": min_score}
     if k < 1 or max_items < 1:
         raise ValueError(f"k and max_items must be at least 1, got k={k}, max_items={max_items}")
+    if min_score is not None and not 0 <= min_score <= 1:
+        raise ValueError(f"min_score must be from 0 to 1, got {min_score}")
 
     def question(state: State, context: Context) -> tuple[MemoryBank, dict[str, Any], dict[str, Any]]:
         begun = begin(state, names)

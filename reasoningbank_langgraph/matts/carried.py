@@ -1,0 +1,91 @@
+"""What a rollout leaves in the solver's channels, as the update that the solver alone would have made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, get_type_hints
+
+from langchain_core.messages import BaseMessage, RemoveMessage
+from langgraph.channels import (
+    AnyValue,
+    BinaryOperatorAggregate,
+    DeltaChannel,
+    EphemeralValue,
+    LastValue,
+    UntrackedValue,
+)
+from langgraph.graph import StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.types import Overwrite
+
+from reasoningbank_langgraph.state import Names
+
+_LAST, _REDUCED, _PASSING = (
+    (LastValue, AnyValue),
+    (BinaryOperatorAggregate, DeltaChannel),
+    (EphemeralValue, UntrackedValue),
+)
+
+
+class Carried(NamedTuple):
+    """The channels a solver may write, by what an update of them is."""
+
+    last: tuple[str, ...]
+    """Those that keep the last value."""
+    reduced: tuple[str, ...]
+    """Those with a reducer: their value replaces what is there."""
+    conversations: tuple[str, ...]
+    """Those reduced by LangGraph's `add_messages`: they get what is new."""
+
+    @classmethod
+    def of(
+        cls, builder: StateGraph[Any, Any, Any, Any], names: Names, own: type[Any] | None, ours: type[Any]
+    ) -> Carried:
+        """Return the solver's channels in a graph.
+
+        Args:
+            builder: the graph.
+            names: the channels the solver uses.
+            own: the user's own state.
+            ours: the graph's state without it.
+
+        Raises:
+            ValueError: one of the user's channels is of a kind that cannot be set.
+        """
+        users = [name for name in get_type_hints(own or object) if name not in get_type_hints(ours)]
+        named = [name for name in (names.answer, names.messages) if isinstance(name, str)]
+        kinds = {name: builder.channels[name] for name in dict.fromkeys([*named, *users]) if name in builder.channels}
+        for name, kind in kinds.items():
+            if not isinstance(kind, (*_LAST, *_REDUCED, *_PASSING)):
+                raise ValueError(
+                    f"channel {name!r} is a {type(kind).__name__}, which cannot take over what the selected rollout "
+                    "left there: give it a reducer, or keep it out of state_schema"
+                )
+        reduced = [name for name, kind in kinds.items() if isinstance(kind, _REDUCED)]
+        conversations = [name for name in reduced if getattr(kinds[name], "operator", None) is add_messages]
+        return cls(
+            tuple(name for name, kind in kinds.items() if isinstance(kind, _LAST)),
+            tuple(name for name in reduced if name not in conversations),
+            tuple(conversations),
+        )
+
+    def begun(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the conversations as a rollout begins with them, for a solver that changes messages in place."""
+        return {name: [message.model_copy() for message in state.get(name) or []] for name in self.conversations}
+
+    def update(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what turns the channels before a rollout, as `begun` gave them, into those after it."""
+        return {
+            **{name: after[name] for name in self.last if name in after},
+            **{name: Overwrite(after[name]) for name in self.reduced if name in after},
+            **{name: _added(before[name], after[name]) for name in self.conversations if name in after},
+        }
+
+
+def _added(before: list[BaseMessage], after: list[BaseMessage]) -> list[BaseMessage] | Overwrite:
+    """Return the messages that `add_messages` needs to make one conversation of the other."""
+    had, left = {message.id: message for message in before}, {message.id for message in after}
+    gone = [RemoveMessage(id=str(name)) for name in had if name not in left]
+    new = [message for message in after if had.get(message.id) != message]
+    update: list[Any] = [*gone, *new]
+    return update if add_messages(before, update) == after else Overwrite(after)  # type: ignore[arg-type]

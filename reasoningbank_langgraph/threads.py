@@ -1,0 +1,77 @@
+"""Calls in threads of their own: no call promises to end, and asyncio's pool of threads is small and shared by all."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import partial
+from typing import Any
+
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+
+from reasoningbank_langgraph.errors import ModelTimeoutError
+
+
+def begin(purpose: str, call: Callable[[], Any]) -> Future[Any]:
+    """Start the call in a thread of its own, with the context of the caller; it ends with the process at the latest."""
+    future: Future[Any] = Future()
+    future.set_running_or_notify_cancel()  # who waits may go away, the call stays
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            future.set_result(context.run(call))
+        except BaseException as error:  # noqa: BLE001 - handed to the waiting thread
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True, name=f"reasoningbank-{purpose}").start()
+    return future
+
+
+def within(seconds: float, purpose: str, call: Callable[[], Any]) -> Any:
+    """Return what the call returns, or raise `ModelTimeoutError` and leave it behind."""
+    future = begin(purpose, call)
+    try:
+        return future.result(seconds)
+    except FutureTimeoutError:
+        if future.done():
+            raise
+        raise ModelTimeoutError(purpose, seconds) from None
+
+
+class OwnThread(RunnableLambda[Any, Any]):
+    """A sync Runnable which, awaited, runs in a thread of its own and not in asyncio's pool.
+
+    Calls that hang would fill that pool, and all other sync code of the program would wait for them; calls that only
+    wait for a place in it would be taken for slow.
+
+    Args:
+        inner: the Runnable; its async side is not used.
+    """
+
+    def __init__(self, inner: Runnable[Any, Any]) -> None:
+        super().__init__(inner.invoke, name=inner.get_name())
+        self.inner = inner
+        self.deps = [inner]  # where LangGraph looks for subgraphs
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run it here."""
+        return self.inner.invoke(input, config, **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run it in a thread of its own."""
+        call = partial(self.inner.invoke, input, config, **kwargs)
+        return await asyncio.wrap_future(begin(str(self.name), call))
+
+
+def is_sync(function: Any) -> bool:
+    """Say whether it is a plain function, or a Runnable made of one, without an async side."""
+    if isinstance(function, Runnable):
+        return isinstance(function, RunnableLambda) and not hasattr(function, "afunc")
+    called = type(function).__call__ if callable(function) else None
+    return called is not None and not (inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called))
