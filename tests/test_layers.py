@@ -13,7 +13,7 @@ ROWS = [
     ["errors"],
     ["messages", "namespaces"],
     ["records"],
-    ["prompts", "text", "models", "dialects", "refusals"],
+    ["prompts", "text", "models", "dialects", "refusals", "threads"],
     ["parsing", "embeddings", "trajectory", "state", "dialogue"],
     ["store"],
     ["bank", "math_answers"],

@@ -47,6 +47,39 @@ def test_rollouts_that_fail_are_recorded_and_the_others_go_on(k, answers, failed
     assert bank(store).totals().experiences == 1
 
 
+class MuteError(Exception):
+    def __str__(self):
+        raise RuntimeError("mute")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MuteError(), "could not be read: RuntimeError"),
+        (ExceptionGroup("several", [ValueError("one"), KeyError("two")]), "ValueError: one; KeyError: 'two'"),
+    ],
+)
+def test_errors_of_every_kind_are_recorded_with_what_they_say(error, said):
+    result = matts(solving("4", error), k=2).invoke(TASK, CONFIG)
+    assert said in result["rollouts"][1]["error"]["message"]
+
+
+def test_a_conversation_that_cannot_be_read_fails_its_rollout_and_not_the_run():
+    def solve(state, config: RunnableConfig):
+        return {"answer": "4", "note": ["", object()][config["configurable"]["rollout"]]}
+
+    graph = matts(
+        solve, k=2, learn=False, saver=False, messages=lambda state: [state.get("note", "")], state_schema=Noted
+    )
+    assert errors(graph.invoke(TASK)) == [None, "InvalidRecordError"]
+
+
+class Noted(TypedDict, total=False):
+    task: str
+    answer: str
+    note: object
+
+
 @pytest.mark.parametrize(("k", "min_attempts"), [(1, 1), (2, 1), (5, 1), (16, 1), (3, 3)])
 def test_below_min_attempts_one_error_tells_all_causes_and_nothing_is_written(k, min_attempts):
     store = indexed_memory()
@@ -113,6 +146,31 @@ async def test_a_rollout_that_hangs_in_async_code_is_cancelled():
     assert errors(result) == [None, "ModelTimeoutError", None]
     assert "rollout 1: no answer within 2" in result["rollouts"][1]["error"]["message"]
     assert cancelled == [1]
+
+
+async def test_sync_solvers_that_hang_in_async_code_hold_up_nothing():
+    free, store = threading.Event(), indexed_memory()
+
+    def solve(state, config: RunnableConfig):
+        if config["configurable"]["rollout"]:
+            free.wait(600)
+        return {"answer": "4"}
+
+    result = await matts(solve, store, k=40, rollout_time_limit=3).ainvoke(TASK, CONFIG)
+    free.set()
+    assert errors(result) == [None, *["ModelTimeoutError"] * 39]
+    assert bank(store).totals().experiences == 1
+
+
+async def test_sync_solvers_in_async_code_all_run_at_once():
+    together = threading.Barrier(40)
+
+    def solve(state):
+        together.wait(60)
+        return {"answer": "4"}
+
+    result = await matts(solve, k=40).ainvoke(TASK, CONFIG)
+    assert errors(result) == [None] * 40
 
 
 async def test_a_timeout_of_the_solvers_own_keeps_its_name():

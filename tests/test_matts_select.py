@@ -178,6 +178,21 @@ def test_selection_may_start_with_the_model():
     assert (result["answer"], result["selection"]["by"]) == ("5", "model")
 
 
+@pytest.mark.parametrize("chosen", [None, 3, -1, "0"])
+def test_a_function_that_chooses_no_rollout_is_named(chosen):
+    def pick(rollouts):
+        return chosen
+
+    graph = matts(solving("4"), k=3, select=pick)
+    with pytest.raises(ValueError, match=r"pick chose .*one of the 3 rollouts"):
+        graph.invoke(TASK, CONFIG)
+
+
+def test_one_verifier_may_be_named_by_its_name_alone():
+    result = matts(solving("4", "5", "5"), k=3, judge=judged_by("4"), verifiers="tests").invoke(TASK, CONFIG)
+    assert (result["answer"], result["selection"]["by"]) == ("4", "verifier")
+
+
 def test_a_function_of_ones_own_selects():
     seen = []
 

@@ -189,6 +189,15 @@ def test_what_is_no_message_is_refused_by_name(bad):
         Attempt(task="t", messages=bad)
 
 
+def test_the_digest_does_not_follow_the_ids_of_tool_calls_and_blocks():
+    def calling(id, name="add"):
+        block = [{"type": "text", "text": "so", "id": id}, "plain"]
+        call = {"id": id, "name": name, "args": {"a": 1}}
+        return Attempt(task="t", messages=[AIMessage(block, tool_calls=[call])], answer="2").digest("t")
+
+    assert calling("1") == calling("2") != calling("1", "subtract")
+
+
 def test_the_digest_follows_the_content_of_the_attempt_and_its_thread():
     one = Attempt(task="Add  1 and 1", messages=[AIMessage("2", id="a")], answer="2")
     same = Attempt(task="add 1 and 1", task_id=one.task_id, messages=[AIMessage("2", id="b")], answer="2")

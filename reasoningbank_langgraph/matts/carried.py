@@ -21,9 +21,9 @@ from langgraph.types import Overwrite
 from reasoningbank_langgraph.state import Names
 
 _LAST, _REDUCED, _PASSING = (
-    (LastValue, AnyValue),
+    (LastValue,),
     (BinaryOperatorAggregate, DeltaChannel),
-    (EphemeralValue, UntrackedValue),
+    (AnyValue, EphemeralValue, UntrackedValue),
 )
 
 
