@@ -49,8 +49,8 @@ class ReasoningBankState(TypedDict, total=False):
     unwritten: list[dict[str, Any]]
     """Attempts whose lessons wait for the bank to be reachable: `namespace` and `items` of each."""
     written: Annotated[list[str], add_ids]
-    """Ids of all items this branch of the thread has in the bank, filled by `consolidate`. A graph that holds the loop as
-    a node needs this channel too, or the thread is never shown what it learned itself."""
+    """Ids of all items this branch of the thread has in the bank, filled by `consolidate`. A graph that holds the loop
+    as a node needs this channel too, or the thread is never shown what it learned itself."""
 
 
 class LoopState(ReasoningBankState, total=False):

@@ -56,6 +56,7 @@ class MuteError(Exception):
     ("error", "said"),
     [
         (MuteError(), "could not be read: RuntimeError"),
+        (ValueError("401: key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"), "401: key [api key removed]"),
         (ExceptionGroup("several", [ValueError("one"), KeyError("two")]), "ValueError: one; KeyError: 'two'"),
     ],
 )
@@ -114,6 +115,14 @@ def test_a_judge_that_fails_leaves_a_rollout_without_a_verdict():
     result = matts(solving("4"), store, k=3, judge=judge).invoke(TASK, CONFIG)
     assert {rollout["verdict"]["reason"] for rollout in result["rollouts"]} == {"error"}
     assert (result["answer"], bank(store).items()) == ("4", [])
+
+
+def test_a_judge_that_returns_no_verdict_leaves_a_rollout_without_one():
+    result = matts(solving("4"), k=2, judge=lambda attempt: True).invoke(TASK, CONFIG)
+    assert {rollout["verdict"]["rationale"] for rollout in result["rollouts"]} == {
+        "TypeError: a judge returns a Verdict, this one returned True"
+    }
+    assert result["answer"] == "4"
 
 
 def test_a_rollout_that_hangs_is_given_up():

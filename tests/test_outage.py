@@ -28,7 +28,11 @@ def titles(store, user="ann"):
 
 OUTAGES = pytest.mark.parametrize(
     "error",
-    [StoreUnavailableError("no server"), ConnectionRefusedError("no server"), OperationalError("no server")],
+    [
+        StoreUnavailableError("no server"),
+        ConnectionRefusedError("no server"),
+        OperationalError("no server at postgresql://ann:s3cr3t@db"),
+    ],
     ids=lambda error: type(error).__name__,
 )
 
@@ -42,6 +46,7 @@ def test_the_answer_is_returned_and_the_lessons_wait(error):
     assert result["answer"] == "\\boxed{14}"
     assert result["memories"] == []
     assert "no server" in result["memory_error"]
+    assert "s3cr3t" not in result["memory_error"]
     assert [attempt["namespace"] for attempt in result["unwritten"]] == [["m", "ann"]]
     assert not result.get("written")
     store.reads = store.writes = None

@@ -11,6 +11,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.errors import GraphBubbleUp
 
 from reasoningbank_langgraph.records import Attempt, Verdict
+from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.threads import OwnThread, is_sync
 
 JudgeLike = Runnable[Attempt, Verdict] | Callable[[Attempt], Verdict] | Callable[[Attempt], Awaitable[Verdict]]
@@ -55,6 +56,5 @@ def outage(judge: str, error: Exception) -> Verdict:
     """
     if isinstance(error, (GraphBubbleUp, AssertionError)):
         raise error
-    return Verdict(
-        status="indeterminate", reason="error", judge=judge, rationale=f"{type(error).__name__}: {str(error)[:300]}"
-    )
+    said = redact_secrets(str(error)[:300]).text
+    return Verdict(status="indeterminate", reason="error", judge=judge, rationale=f"{type(error).__name__}: {said}")

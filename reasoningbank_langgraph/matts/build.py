@@ -75,7 +75,8 @@ def create_matts(
 
     Args:
         solver: as in `create_reasoning_bank`. `config["configurable"]` tells it `rollout` (its number), `temperature`
-            (left out for its own) and `seed` (made of that of the caller's `configurable`, or 0, the task and the number).
+            (left out for its own) and `seed` (made of that of the caller's `configurable`, or 0, the task and the
+            number).
         model: judges, checks, compares and distils, unless an argument below says otherwise.
         judge: any judge, or a function from `Attempt` to `Verdict`, in place of `LLMJudge`.
         judge_model: model of the judge, which also compares attempts.

@@ -11,10 +11,11 @@ from reasoningbank_langgraph.extraction import Judged
 from reasoningbank_langgraph.messages import Message, Text
 from reasoningbank_langgraph.records import Attempt, Count, Record, Verdict
 from reasoningbank_langgraph.state import LoopState
+from reasoningbank_langgraph.text import redact_secrets
 
 
 class Failure(Record):
-    """An error as it is recorded: its type and what it said."""
+    """An error as it is recorded: its type and what it said, without secrets."""
 
     type: str
     message: Text
@@ -22,7 +23,7 @@ class Failure(Record):
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """Return the record of an error."""
-        return cls(type=type(error).__name__, message=_said_by(error)[:2_000])
+        return cls(type=type(error).__name__, message=redact_secrets(_said_by(error)[:2_000]).text)
 
     def __str__(self) -> str:
         return f"{self.type}: {self.message}"

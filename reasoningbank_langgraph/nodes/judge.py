@@ -56,7 +56,7 @@ def create_judge(
     def judged(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
-            verdict = _unanswered(attempt) or runnable.invoke(attempt, context.config)
+            verdict = _unanswered(attempt) or _checked(runnable.invoke(attempt, context.config))
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
             verdict = outage(name, error)
         return _told(verdict, runnable, context, started)
@@ -64,7 +64,7 @@ def create_judge(
     async def ajudged(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
-            verdict = _unanswered(attempt) or await runnable.ainvoke(attempt, context.config)
+            verdict = _unanswered(attempt) or _checked(await runnable.ainvoke(attempt, context.config))
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
             verdict = outage(name, error)
         return _told(verdict, runnable, context, started)
@@ -77,6 +77,12 @@ def _unanswered(attempt: Attempt) -> Verdict | None:
     if (attempt.answer and attempt.answer.strip()) or any(message.role == "assistant" for message in attempt.messages):
         return None
     return Verdict(status="indeterminate", reason="no_evidence", rationale="the solver gave no answer", judge="none")
+
+
+def _checked(verdict: Verdict) -> Verdict:
+    if not isinstance(verdict, Verdict):
+        raise TypeError(f"a judge returns a Verdict, this one returned {verdict!r:.80}")
+    return verdict
 
 
 def _told(verdict: Verdict, judge: object, context: Context, started: float) -> Update:

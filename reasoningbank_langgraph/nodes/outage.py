@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from reasoningbank_langgraph.errors import StoreUnavailableError
+from reasoningbank_langgraph.text import redact_secrets
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +24,7 @@ def is_outage(error: Exception) -> bool:
 
 
 def told(node: str, error: Exception) -> str:
-    """Log an outage and return what the state keeps of it."""
-    text = f"{node}: {type(error).__name__}: {error}"
+    """Log an outage and return what the state keeps of it, without secrets: an address may hold a password."""
+    text = f"{node}: {type(error).__name__}: {redact_secrets(str(error)).text}"
     logger.warning("memory is unavailable, the run goes on without: %s", text)
     return text
