@@ -8,7 +8,7 @@ import sys
 from typing import Annotated
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -304,6 +304,48 @@ def test_a_function_may_find_the_task_in_a_state_of_ones_own():
     result = graph.invoke({"case": {"text": "sort the list"}, "log": ["start"]}, config())
     assert result["log"] == ["start", "sort the list"]
     assert MemoryBank(store, ("math", "u1")).items()[0].task == "sort the list"
+
+
+class Said(TypedDict, total=False):
+    task: str
+    said: object
+
+
+@pytest.mark.parametrize("said", [AIMessage("so it is 4"), {"role": "ai", "content": "so it is 4"}])
+def test_one_message_alone_is_a_conversation(said):
+    judged = []
+
+    def check(attempt):
+        judged.extend(message.text for message in attempt.messages)
+        return Verdict(status="success", judge="tests")
+
+    built = app(
+        indexed_memory(),
+        solver=lambda state: {"said": said},
+        judge=check,
+        messages=lambda state: state.get("said"),
+        state_schema=Said,
+    )
+    built.invoke({"task": "add two apples"}, config())
+    assert judged == ["so it is 4"]
+
+
+def test_a_solver_that_keeps_only_the_last_exchange_is_judged_by_its_own_answer():
+    answers = []
+
+    def solve(state):
+        *old, asked = state["messages"]
+        gone = [RemoveMessage(id=message.id) for message in old]
+        return {"messages": [*gone, AIMessage(f"{asked.text} is done")]}
+
+    def check(attempt):
+        answers.append((attempt.answer, [message.text for message in attempt.messages]))
+        return Verdict(status="success", judge="tests")
+
+    graph = app(indexed_memory(), solver=solve, judge=check, task="messages")
+    for task in ("one", "two", "three"):
+        graph.invoke({"messages": [("user", task)]}, config())
+    assert answers == [(f"{task} is done", [task, f"{task} is done"]) for task in ("one", "two", "three")]
 
 
 def test_a_compiled_graph_may_be_the_solver():

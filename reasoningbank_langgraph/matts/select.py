@@ -142,8 +142,8 @@ def concluded(pool: Sequence[Rollout], opinion: Opinion | None) -> Choice:
 def by_function(choose: Choose, state: Mapping[str, Any], rollouts: Sequence[Rollout]) -> Choice:
     """Return the choice of a function of the user's own. Raises `ValueError` where it is no index of a rollout."""
     index, name = choose([judged_at(state, rollout) for rollout in rollouts]), getattr(choose, "__name__", "select")
-    if not isinstance(index, int) or not 0 <= index < len(rollouts):
+    if not hasattr(index, "__index__") or not 0 <= index < len(rollouts):
         raise ValueError(
             f"{name} chose {index!r}: return the index of one of the {len(rollouts)} rollouts it was given"
         )
-    return Choice(rollouts[index].number, "function", name)
+    return Choice(rollouts[int(index)].number, "function", name)

@@ -70,7 +70,7 @@ class Scaling:
             raise ValueError(f"select must be 'verifier', 'majority', 'model' or a sync function, got {self.select!r}")
         for name, least, wanted in _COUNTS:
             value = getattr(self, name)
-            if not (value is None and not wanted) and (type(value) is not int or value < least):
+            if not _is_count(value, least) and (wanted or value is not None):
                 raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
         if self.min_attempts > self.rollouts:
             raise ValueError(f"min_attempts is {self.min_attempts} and there are {self.rollouts} rollouts: lower it")
@@ -126,5 +126,9 @@ def _is_choice(select: object) -> bool:
     return callable(select) and not inspect.iscoroutinefunction(select)
 
 
-def _is_number(value: object, *, above: float) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and above < value < math.inf
+def _is_count(value: Any, least: int) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool) and int(value) >= least
+
+
+def _is_number(value: Any, *, above: float) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, bool) and above < float(value) < math.inf

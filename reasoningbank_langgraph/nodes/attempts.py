@@ -38,7 +38,7 @@ def begin(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
     The user's message that asks for it belongs to it; messages and an answer left over from an earlier task do not.
     """
     task = read_task(state, names)
-    messages = list(names.read("messages", state) or [])
+    messages = _conversation(state, names)
     roles = [message.role for message in to_messages(messages)]
     start, reference = _start(roles, first=not state.get("attempt")), state.get("reference")
     ids = [getattr(message, "id", None) for message in messages]
@@ -64,7 +64,7 @@ def _start(roles: Sequence[str], *, first: bool) -> int:
 def attempt_of(state: Mapping[str, Any], names: Names) -> Attempt:
     """Return the attempt that the state holds, from its beginning to now."""
     begun = state.get("attempt") or begin(state, names)
-    raw = list(names.read("messages", state) or [])
+    raw = _conversation(state, names)
     start, new = _places(raw, begun)
     return Attempt(
         task=begun["task"],
@@ -79,8 +79,15 @@ def attempt_of(state: Mapping[str, Any], names: Names) -> Attempt:
 
 def messages_of(state: Mapping[str, Any], names: Names) -> list[Any]:
     """Return the messages of the attempt that the state holds, as they are."""
-    raw = list(names.read("messages", state) or [])
+    raw = _conversation(state, names)
     return raw[_places(raw, state["attempt"])[0] :]
+
+
+def _conversation(state: Mapping[str, Any], names: Names) -> list[Any]:
+    """The messages as they are; one that stands alone, as text, say, is one."""
+    value = names.read("messages", state) or []
+    alone = isinstance(value, (str, Mapping)) or hasattr(value, "content")
+    return [value] if alone else list(value)
 
 
 def _places(raw: Sequence[Any], begun: Mapping[str, Any]) -> tuple[int, int]:
