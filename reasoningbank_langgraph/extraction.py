@@ -163,6 +163,7 @@ def ask_lessons(attempts: Sequence[Attempt], asked: list[BaseMessage], asking: A
         asking: how the model is asked.
         cap: lessons to take.
     """
+    asked = [*asked[:-1], HumanMessage(redact_secrets(content_text(asked[-1].content)).text)]
     schema, masked = items_schema(cap, short=asking.small), _masked(asked, attempts)
     first = masked if asking.small else asked
     reply = yield Request(first, schema, asking.max_tokens)

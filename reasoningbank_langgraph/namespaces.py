@@ -19,13 +19,27 @@ def check_template(namespace: str | Sequence[str]) -> tuple[str, ...]:
         InvalidNamespaceLabelError: it is empty, or a label is one that stores refuse.
     """
     labels = (namespace,) if isinstance(namespace, str) else tuple(namespace)
+    _checked([_without_placeholders(label) if isinstance(label, str) else label for label in labels])
+    return labels
+
+
+def _checked(labels: Sequence[str]) -> tuple[str, ...]:
     if not labels:
         raise InvalidNamespaceLabelError(labels, "is missing: a bank needs a namespace of at least one label")
     for label in labels:
-        _check_label(_PLACEHOLDER.sub("x", label) if isinstance(label, str) else label)
+        _check_label(label)
     if labels[0] == "langgraph":
         raise InvalidNamespaceLabelError("langgraph", "is reserved by LangGraph for the first label: use another")
-    return labels
+    return tuple(labels)
+
+
+def _without_placeholders(label: str) -> str:
+    """A brace that opens no placeholder is a slip, and taken as it stands it would make one bank for all."""
+    if "{" in (rest := _PLACEHOLDER.sub("x", label)) or "}" in rest:
+        raise InvalidNamespaceLabelError(
+            label, "has a brace that is no placeholder: write {name}, with letters, digits and _ only"
+        )
+    return rest
 
 
 def resolve(template: Sequence[str], configurable: Mapping[str, Any]) -> tuple[str, ...]:
@@ -39,7 +53,7 @@ def resolve(template: Sequence[str], configurable: Mapping[str, Any]) -> tuple[s
         MissingNamespaceLabelError: a name has no value, or None.
         InvalidNamespaceLabelError: a filled label is one that stores refuse.
     """
-    return check_template([_fill(label, configurable) for label in template])
+    return _checked([_fill(label, configurable) for label in check_template(template)])
 
 
 def _fill(label: str, configurable: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from reasoningbank_langgraph.errors import ProblemFileError
 from reasoningbank_langgraph.math_answers import extract_answer
+from reasoningbank_langgraph.messages import well_formed
 from reasoningbank_langgraph.records import has_visible_text, task_key
 
 
@@ -61,10 +62,11 @@ def _parsed(path: Path, lines: list[bytes]) -> Iterator[Problem]:
         text = (row.get("problem") or row.get("question")) if isinstance(row, dict) else None
         if not isinstance(text, str) or not has_visible_text(text):
             raise ProblemFileError(path, number, "needs a text in 'problem'")
-        attempt = row.get("attempt")
-        yield Problem(
-            str(row.get("id") or f"line-{number}"), text, _answer(row), None if attempt is None else str(attempt)
-        )
+        if isinstance(row.get("answer"), (dict, list, bool)):
+            raise ProblemFileError(path, number, "needs a text or a number in 'answer'")
+        attempt, given = row.get("attempt"), row.get("id")
+        name = f"line-{number}-{task_key(text)[:8]}" if given in (None, "") else well_formed(str(given))
+        yield Problem(name, text, _answer(row) or None, None if attempt is None else str(attempt))
 
 
 def _answer(row: Mapping[str, Any]) -> str | None:

@@ -20,7 +20,11 @@ def add_ids(old: list[str] | None, new: list[str] | None) -> list[str]:
 
 
 class ReasoningBankState(TypedDict, total=False):
-    """State of a graph with a memory. Include it in your own state, or let the nodes add the channels they need."""
+    """State of a graph with a memory. Include it in your own state, or let the nodes add the channels they need.
+
+    Channels keep their values in a thread: give `task_id` and `reference` with every task, or None. Where the whole
+    loop is built for you (`create_reasoning_bank`, `create_matts`), both end with their task.
+    """
 
     task: str
     """The task at hand; comes in with the input."""

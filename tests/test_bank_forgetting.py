@@ -50,7 +50,6 @@ def test_forgetting_an_item_removes_all_that_descends_from_it(kind, tmp_path):
         ({"run_id": "r3"}, ["child2"]),
         ({"experience_id": "grandchild"}, ["grandchild"]),
         ({"id": "nobody"}, []),
-        ({"thread_id": ""}, []),
     ],
 )
 @STORES
@@ -154,3 +153,21 @@ def test_lessons_learned_from_a_tainted_one_through_the_loop_are_found():
     assert seed.title == "seed"
     assert len(bank.forget(seed.id)) == 3
     assert bank.items() == []
+
+
+@pytest.mark.parametrize("name", ["id", "thread_id", "run_id", "experience_id"])
+def test_an_empty_selector_is_refused_and_does_not_stand_for_all_lessons_without_one(name):
+    bank = MemoryBank(indexed_memory(), ("m",))
+    bank.add([lesson("one", thread=None, run=None)])
+    with pytest.raises(ValueError, match=f"empty {name}"):
+        bank.forget(**{name: ""})
+    assert left(bank) == ["one"]
+
+
+def test_an_unknown_status_is_refused_and_one_id_is_one_id():
+    bank = MemoryBank(indexed_memory(), ("m",))
+    bank.add([lesson("one")])
+    with pytest.raises(ValueError, match="quarantined"):
+        bank.set_status(["one"], "quarantine")
+    assert bank.set_status("one", "quarantined") == ["one"]
+    assert bank.get("one").status == "quarantined"

@@ -60,7 +60,8 @@ def test_a_reindex_whose_embedder_fails_says_so_and_keeps_the_bank(folder, monke
             return super().embed_documents(texts)
 
     monkeypatch.setattr(embeddings, "default_embeddings", Failing)
-    assert isinstance(bank("reindex", folder).exception, ConnectionError)
+    failed = bank("reindex", folder)
+    assert (failed.exit_code, failed.stdout.splitlines()[-1]) == (1, "Error: no route")
     monkeypatch.setattr(embeddings, "default_embeddings", HashEmbeddings)
     assert "1 lesson" in bank("show", folder).output
 
@@ -93,3 +94,32 @@ def test_a_mistyped_path_makes_no_bank(tmp_path, command, code, said):
     assert done.exit_code == code
     assert said in done.output
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("command", ["show", "verify", "vacuum"])
+def test_a_folder_that_holds_no_bank_stays_as_it_is(command, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    done = bank(command, tmp_path)
+    assert done.exit_code == 2
+    assert "there is no bank at" in done.output
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def export(folder, file, namespace):
+    command = ["bank", "export", str(file), "--namespace", namespace, "--bank", str(folder)]
+    return CliRunner().invoke(app, command, env={"COLUMNS": "200"})
+
+
+def test_an_export_of_nothing_leaves_the_backup_that_is_there(folder, tmp_path):
+    file = tmp_path / "backup.jsonl"
+    assert export(folder, file, "math/ann").exit_code == 0
+    before = file.read_bytes()
+    mistyped = export(folder, file, "maths/ann")
+    assert (mistyped.exit_code, file.read_bytes()) == (2, before)
+    assert "no lessons are in 'maths/ann'" in mistyped.output
+
+
+def test_an_export_to_where_nothing_can_be_written_is_an_error_in_one_line(folder, tmp_path):
+    done = export(folder, tmp_path / "missing" / "backup.jsonl", "math/ann")
+    assert (done.exit_code, done.output.count("\n")) == (1, 1)
+    assert "No such file or directory" in done.output

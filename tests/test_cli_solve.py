@@ -182,8 +182,8 @@ def test_ids_default_to_line_numbers_and_answers_may_be_numbers(tmp_path):
     file = tmp_path / "p.jsonl"
     file.write_bytes('{"problem": "a\u2028b", "answer": 4}\r\n\n{"problem": "c"}\n'.encode())
     first, second = read_problems(file)
-    assert (first.id, first.text, first.answer) == ("line-1", "a\u2028b", "4")
-    assert (second.id, second.answer) == ("line-3", None)
+    assert (first.id, first.text, first.answer) == ("line-1-c8687a08", "a\u2028b", "4")
+    assert (second.id[:7], second.answer) == ("line-3-", None)
 
 
 @pytest.mark.real_model
@@ -204,3 +204,14 @@ def test_a_run_on_the_packaged_model_killed_in_the_middle_goes_on_where_it_stopp
     assert done.returncode == 0, done.stdout + done.stderr
     assert "[1/2] p1 (done before)" in done.stdout
     assert "0 of them its own" in done.stdout
+
+
+def test_a_run_that_goes_on_with_another_file_does_not_take_its_results_for_the_old_ones(solve, tmp_path):
+    file = tmp_path / "one.jsonl"
+    file.write_text(json.dumps({"id": "p1", "problem": "What is 1 + 1 ?", "answer": "2"}))
+    assert solve("--file", file, "--thread", "mine").exit_code == 0
+    file.write_text(json.dumps({"id": "p1", "problem": "What is 3 + 4 ?", "answer": "7"}))
+    done = solve("--file", file, "--thread", "mine")
+    assert done.exit_code != 0
+    assert "knows problem p1 with another text: name a new --thread" in done.output
+    assert "done before" not in done.output

@@ -102,3 +102,17 @@ def test_a_problem_without_an_answer_is_refused(scripted, tmp_path):
     done = CliRunner().invoke(app, ["judge-audit", "--file", str(file)])
     assert done.exit_code == 1
     assert "needs an 'answer'" in done.output
+
+
+def test_a_model_that_is_away_ends_the_command_with_one_line(monkeypatch, tmp_path):
+    from reasoningbank_langgraph.model_choice import ResolvedModel
+
+    made = ResolvedModel(ScriptedChatModel(lambda _: ValueError("no route")), "a scripted model")
+    monkeypatch.setattr("reasoningbank_langgraph.model_choice.resolve_model", lambda *_, **__: made)
+    file = tmp_path / "problems.jsonl"
+    file.write_text('{"id": "a", "problem": "2 + 2", "answer": "4"}')
+    done = CliRunner().invoke(app, ["judge-audit", "--file", str(file)])
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[-1].startswith(
+        "Error: attempt at a: the model call failed with ValueError: no route"
+    )

@@ -1,6 +1,7 @@
 """A judge that solves the task again: it decides by agreement, or says that there is none."""
 
 import pytest
+from langchain_core.messages import AIMessage
 
 from reasoningbank_langgraph import Attempt, EnsembleJudge, ReferenceJudge, SelfConsistencyJudge
 from reasoningbank_langgraph.testing import ScriptedChatModel
@@ -83,3 +84,21 @@ def test_verifiers_come_first_in_an_ensemble():
 def test_settings_that_decide_nothing_are_refused(settings):
     with pytest.raises(ValueError, match="must be"):
         SelfConsistencyJudge(answers(), **settings)
+
+
+CUT = {"finish_reason": "length"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "status"),
+    [
+        (AIMessage("I'm sorry, but I can't help with that."), "indeterminate"),
+        (AIMessage("Let us see: 7 and", response_metadata=CUT), "indeterminate"),
+        (AIMessage("", additional_kwargs={"refusal": "no"}), "indeterminate"),
+        (AIMessage("so \\boxed{0.75}, and further", response_metadata=CUT), "success"),
+        (AIMessage("7"), "failure"),
+    ],
+)
+async def test_a_refusal_or_a_reply_that_breaks_off_is_no_answer_against_the_attempt(reply, status):
+    judge = SelfConsistencyJudge(ScriptedChatModel(lambda _: reply), 3)
+    assert judge(ATTEMPT).status == (await judge.ainvoke(ATTEMPT)).status == status

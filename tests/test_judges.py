@@ -136,3 +136,35 @@ async def test_an_async_judge_says_so_when_it_is_called_from_sync_code():
     with pytest.raises(TypeError, match="async only"):
         as_judge(judge).invoke(ATTEMPT)
     assert (await as_judge(judge).ainvoke(ATTEMPT)).status == "success"
+
+
+async def later(reference, answer):
+    return False
+
+
+def test_a_check_that_is_async_or_says_neither_yes_nor_no_is_refused():
+    with pytest.raises(TypeError, match="plain function"):
+        ReferenceJudge(later)
+    for said in ("no", None, 0):
+        with pytest.raises(TypeError, match="True or False"):
+            ReferenceJudge(lambda reference, answer, said=said: said)(Attempt(task="t", answer="4", reference="5"))
+    numpy = pytest.importorskip("numpy")
+    judge = ReferenceJudge(lambda reference, answer: numpy.bool_(reference == answer))
+    assert judge(Attempt(task="t", answer="4", reference="4")).status == "success"
+
+
+@pytest.mark.parametrize("reference", ["", "  "])
+def test_a_blank_reference_is_none(reference):
+    assert ReferenceJudge()(Attempt(task="t", answer="4", reference=reference)).status == "indeterminate"
+
+
+@pytest.mark.parametrize("rule", ["first", "majority", "unanimous"])
+@pytest.mark.parametrize("said", [None, True, "success"])
+async def test_a_judge_of_an_ensemble_that_returns_no_verdict_leaves_the_others_their_say(rule, said):
+    def wrong(attempt):
+        return said
+
+    judge = EnsembleJudge([wrong, saying("success")], rule=rule)
+    assert judge(ATTEMPT).status == (await judge.ainvoke(ATTEMPT)).status == "success"
+    alone = EnsembleJudge([wrong])(ATTEMPT)
+    assert (alone.status, alone.judge, "returned" in alone.rationale) == ("indeterminate", "wrong", True)

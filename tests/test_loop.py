@@ -502,3 +502,69 @@ def test_the_channels_of_the_loop_are_json():
     result = app(indexed_memory()).invoke({"task": "add two apples"}, config("a"))
     result.pop("messages")
     assert json.loads(json.dumps(result)) == result
+
+
+@pytest.mark.parametrize(
+    "label", ["{user-id}", "{user id}", "{ user_id }", "{}", "{user_id!r}", "{user_id", "user_id}", "x{a}{b"]
+)
+def test_a_brace_that_is_no_placeholder_is_refused_and_no_shared_bank(label):
+    with pytest.raises(InvalidNamespaceLabelError, match="no placeholder"):
+        create_reasoning_bank(solver, model=learner(), namespace=("math", label))
+    with pytest.raises(InvalidNamespaceLabelError, match="no placeholder"):
+        MemoryBank(indexed_memory(), ("math", label))
+
+
+def test_braces_in_a_value_are_text():
+    store = indexed_memory()
+    app(store).invoke({"task": "add two apples"}, config(user="{other}"))
+    assert {row.namespace for row in store.search(())} == {("math", "{other}")}
+
+
+def test_the_same_answer_to_the_next_task_is_its_own_and_none_is_none():
+    judged, answers = [], iter(["yes", "yes", None])
+
+    def solve(state):
+        said = next(answers)
+        return {"answer": said, "messages": [AIMessage("It holds, I think.")]} if said else {}
+
+    def check(attempt):
+        judged.append(attempt.answer)
+        return Verdict(status="success", judge="tests")
+
+    graph = app(indexed_memory(), solver=solve, judge=check)
+    results = [graph.invoke({"task": task}, config()) for task in ("is 2 even", "is 4 even", "is 6 even")]
+    assert judged == ["yes", "yes"]
+    assert [result["answer"] for result in results] == ["yes", "yes", None]
+    assert results[2]["verdict"]["status"] == "indeterminate"
+
+
+SECRETS = {
+    "task": "Log in as ann@example.com with password=hunter22x and count",
+    "answer": "the key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789",
+    "tool": "postgresql://ann:s3cr3tpw@db",
+}
+
+
+def test_no_secret_reaches_the_model_that_distils_or_the_bank():
+    store, asked = indexed_memory(), []
+
+    def reply(messages):
+        asked.append(messages[-1].text)
+        return lessons("check twice")
+
+    def solve(state):
+        return {"answer": SECRETS["answer"], "messages": [ToolMessage(SECRETS["tool"], tool_call_id="1")]}
+
+    def judge(attempt):
+        return Verdict(status="success", judge="tests", rationale=SECRETS["tool"])
+
+    graph = app(store, ScriptedChatModel(reply), solver=solve, judge=judge)
+    graph.invoke({"task": SECRETS["task"]}, config())
+    held = json.dumps([row.value for row in store.search(())])
+    for secret in ("ann@example.com", "hunter22x", "sk-proj", "s3cr3tpw"):
+        assert secret not in asked[0]
+        assert secret not in held
+    assert "[email removed]" in held
+    bank = MemoryBank(store, ("math", "u1"))
+    assert bank.search(SECRETS["task"], task_id="another") == []
+    assert len(bank.search("log in and count")) == 1

@@ -159,8 +159,15 @@ class MemoryBank:
     def set_status(self, item_ids: Iterable[str], status: ItemStatus) -> list[str]:
         """Take items out of sight (`superseded`, `quarantined`) or back (`active`); nothing is lost.
 
+        Args:
+            item_ids: one id or several.
+            status: the new one.
+
         Returns:
             The ids of those whose status changed.
+
+        Raises:
+            ValueError: there is no such status; nothing was written.
         """
         return self._write(forgetting.set_status(self.namespace, _ids(item_ids), status))
 
@@ -193,7 +200,7 @@ class MemoryBank:
             The ids of what was removed.
 
         Raises:
-            ValueError: none or several of the four.
+            ValueError: none or several of the four, or an empty one.
         """
         return self._write(
             forgetting.forget(self.namespace, _chosen(id, thread_id, run_id, experience_id), cascade=cascade)
@@ -287,7 +294,7 @@ class MemoryBank:
 
 
 def _ids(ids: Iterable[str] | None) -> frozenset[str]:
-    return frozenset(ids or ())
+    return frozenset([ids] if isinstance(ids, str) else ids or ())
 
 
 def _chosen(

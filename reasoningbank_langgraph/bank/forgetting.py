@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from reasoningbank_langgraph.bank.layout import TASK_VECTOR, Namespace, delete, retired, rewrite
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
@@ -20,6 +20,8 @@ def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: b
     selectors = {name: value for name, value in chosen.items() if value is not None}
     if len(selectors) != 1:
         raise ValueError(f"forget() takes one of {', '.join(chosen)}, got {', '.join(selectors) or 'none'}")
+    if "" in selectors.values():
+        raise ValueError(f"forget() got an empty {next(iter(selectors))}: that would be all lessons without one")
     rows = yield from rows_where(namespace, {} if cascade else selectors)
     gone = {row.key for row in rows if all(row.value.get(name) == value for name, value in selectors.items())}
     if cascade:
@@ -41,6 +43,8 @@ def remove(namespace: Namespace, gone: Collection[str]) -> Ops[list[str]]:
 
 def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -> Ops[list[str]]:
     """Change the status of items that have another one. Returns their ids."""
+    if status not in get_args(ItemStatus):
+        raise ValueError(f"status must be one of {', '.join(get_args(ItemStatus))}, got {status!r}")
     rows = yield from rows_where(namespace, {})
     affected = [row.key for row in rows if row.key in ids and row.value["status"] != status]
     if not affected:

@@ -10,6 +10,7 @@ from langgraph.store.base import PutOp, SearchOp
 
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
 from reasoningbank_langgraph.records import MemoryItem, now, task_key
+from reasoningbank_langgraph.text import redact_secrets
 
 if TYPE_CHECKING:
     from langgraph.store.base import Item
@@ -24,6 +25,11 @@ MATCHED_CHARS = 2_000
 """How much of a task is embedded; embedders cut or refuse long texts."""
 TASK_VECTOR = "query"
 """The field that bears the vector of the task, in one item of an experience for all."""
+
+
+def known_as(task: str) -> str:
+    """Return what a task is known by: its text without secrets, which the bank does not hold."""
+    return task_key(redact_secrets(task).text)
 
 
 def check_match(match: Match) -> Match:
@@ -71,7 +77,7 @@ def _row(item: MemoryItem, namespace: Namespace) -> dict[str, Any]:
         "bank": "/".join(namespace),
         TASK_VECTOR: matched_text(item.task),
         "lesson": f"{item.title}. {item.description}",
-        "task_key": task_key(item.task),
+        "task_key": known_as(item.task),
         "since": micros(now()),
         "retired": retired(item.status, item.retired_at),
         "expires": NEVER if item.valid_until is None else min(NEVER, micros(item.valid_until)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reasoningbank_langgraph.bank.layout import Namespace, find, matched_text, micros, to_item
+from reasoningbank_langgraph.bank.layout import Namespace, find, known_as, matched_text, micros, to_item
 from reasoningbank_langgraph.bank.operations import PAGE, Ops
 from reasoningbank_langgraph.bank.past import Past, on_branch
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, RetrievedMemory, now, task_key
@@ -32,6 +32,8 @@ def search(namespace: Namespace, asked: Question, past: Past | None) -> Ops[list
     """Return the items of the k experiences that fit best."""
     if asked.k < 1 or asked.max_items < 1:
         raise ValueError(f"k and max_items must be at least 1, got k={asked.k}, max_items={asked.max_items}")
+    if asked.min_score is not None and not 0 <= asked.min_score <= 1:
+        raise ValueError(f"min_score must be from 0 to 1, got {asked.min_score}")
     where = _usable(asked.task, asked.task_id or task_key(asked.task), past)
     hits = yield from _hits(namespace, asked, where)
     best = _best(hits, asked.min_score)
@@ -55,7 +57,7 @@ def _usable(task: str, task_id: str, past: Past | None) -> dict[str, Any]:
         **(past.standing if past else {"status": "active"}),
         "expires": {"$gt": past.at if past else micros(now())},
         "task_id": {"$ne": task_id},
-        "task_key": {"$ne": task_key(task)},
+        "task_key": {"$ne": known_as(task)},
     }
 
 

@@ -13,7 +13,7 @@ from rich.progress import track
 from rich.table import Table
 
 from reasoningbank_langgraph.cli.screen import console, named_errors
-from reasoningbank_langgraph.errors import ProblemFileError
+from reasoningbank_langgraph.errors import ModelCallError, ProblemFileError
 from reasoningbank_langgraph.problems import Problem, read_problems
 
 if TYPE_CHECKING:
@@ -85,7 +85,10 @@ def _attempt(problem: Problem, chat: BaseChatModel) -> Attempt:
 
     said = problem.attempt
     if said is None:
-        solved: dict[str, Any] = solve_step(chat, 700).invoke({"task": problem.text})
+        try:
+            solved: dict[str, Any] = solve_step(chat, 700).invoke({"task": problem.text})
+        except Exception as error:
+            raise ModelCallError(f"attempt at {problem.id}", error) from error
         said = str(solved["answer"])
     messages = [("user", problem.text), ("assistant", said)]
     return Attempt(task=problem.text, task_id=problem.id, messages=messages, answer=said, reference=problem.answer)

@@ -104,7 +104,7 @@ def opened(bank: Path, *, reindex: bool | Callable[[int, int], None] = False) ->
     from reasoningbank_langgraph.embeddings import default_embeddings
     from reasoningbank_langgraph.store import ChromaStore
 
-    if not bank.is_dir():
+    if not (bank / "chroma.sqlite3").is_file():
         raise typer.BadParameter(f"there is no bank at {bank}", param_hint="--bank")
     with (
         named_errors(),

@@ -21,7 +21,10 @@ _HERE = Path("bank")
 def export_(file: _File, namespace: _Namespace, bank: _Bank = _HERE) -> None:
     """Write the lessons of a namespace to a file."""
     with opened(bank) as store:
-        count = MemoryBank(store, namespace.split("/")).export_jsonl(file)
+        memory = MemoryBank(store, namespace.split("/"))
+        if not memory.totals().items:
+            raise typer.BadParameter(f"no lessons are in {namespace!r}", param_hint="--namespace")
+        count = memory.export_jsonl(file)
         console.print(f"{count} lessons written to {file}", markup=False)
 
 

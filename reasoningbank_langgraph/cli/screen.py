@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,9 +16,9 @@ console = Console(soft_wrap=True, highlight=False)
 
 @contextmanager
 def named_errors() -> Iterator[None]:
-    """Show an error of this package in one line and end with exit code 1."""
+    """Show an error of this package, of the disk or of a damaged file in one line and end with exit code 1."""
     try:
         yield
-    except ReasoningBankError as error:
+    except (ReasoningBankError, OSError, UnicodeError, sqlite3.Error) as error:
         console.print(f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(1) from error

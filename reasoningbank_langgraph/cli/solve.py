@@ -6,7 +6,7 @@ import secrets
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -126,6 +126,10 @@ def _solve_one(graph: Any, problem: Problem, thread: str) -> Outcome:
     """Run one problem in a thread of its own: from its start, from where it stopped, or not at all when it is done."""
     config = {"configurable": {"thread_id": f"{thread}/{problem.id}"}}
     before = graph.get_state(config)
+    if other := _other(before.values, problem):
+        return Outcome(
+            {}, Seconds({}), error=f"run {thread} knows problem {problem.id} with {other}: name a new --thread"
+        )
     # Not `next`: that is empty already when a step was done and its checkpoint not yet written.
     if before.values and not before.tasks:
         return Outcome(before.values, Seconds({}), resumed=DONE)
@@ -137,6 +141,14 @@ def _solve_one(graph: Any, problem: Problem, thread: str) -> Outcome:
     except Exception as error:  # noqa: BLE001 - one problem that fails must not end the run; it is shown and counted
         return Outcome(graph.get_state(config).values, clock, error=f"{type(error).__name__}: {error}")
     return Outcome(graph.get_state(config).values, clock, resumed="resumed" if before.tasks else "")
+
+
+def _other(known: Mapping[str, Any], problem: Problem) -> str | None:
+    """What differs where a thread was begun with another problem under this id, as happens with another file."""
+    begun = known.get("attempt")
+    if begun is None or (begun["task"], begun["reference"]) == (problem.text, problem.answer):
+        return None
+    return "another text" if begun["task"] != problem.text else "another answer"
 
 
 def _new_name() -> str:

@@ -48,6 +48,13 @@ def _sync_refusal(_: Attempt) -> Verdict:
     raise TypeError("this judge is async only: use ainvoke or astream, or give a sync judge")
 
 
+def checked(verdict: Verdict) -> Verdict:
+    """Return the verdict; raises `TypeError` where a judge returned something else."""
+    if not isinstance(verdict, Verdict):
+        raise TypeError(f"a judge returns a Verdict, this one returned {verdict!r:.80}")
+    return verdict
+
+
 def outage(judge: str, error: Exception) -> Verdict:
     """Return the verdict for a judge that failed to run: indeterminate, so nothing is learned from the outage.
 

@@ -14,19 +14,21 @@ from reasoningbank_langgraph.errors import ModelTimeoutError
 from reasoningbank_langgraph.judges.base import Judge, outage
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.models import sampling_seed
+from reasoningbank_langgraph.parsing.replies import looks_refused, read_reply
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.threads import within
 from reasoningbank_langgraph.trajectory import task_block
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
     from langchain_core.runnables import Runnable, RunnableConfig
 
 TEMPERATURE = 0.7
 _NAME = "self-consistency"
 
 Sample = str | None | Exception
-"""A final answer, None where a reply has none, or what went wrong."""
+"""A final answer, None where a reply has none or refuses, or what went wrong."""
 
 
 class SelfConsistencyJudge(Judge):
@@ -81,7 +83,7 @@ class SelfConsistencyJudge(Judge):
     def _sample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
         try:
             call = self._call(attempt, number)
-            return final_answer(within(self.time_limit, _NAME, lambda: call.invoke(_asked(attempt), config)).text)
+            return _solution(within(self.time_limit, _NAME, lambda: call.invoke(_asked(attempt), config)))
         except Exception as error:  # noqa: BLE001 - one call that fails leaves the others their say
             return error
 
@@ -94,7 +96,7 @@ class SelfConsistencyJudge(Judge):
             return ModelTimeoutError(_NAME, self.time_limit)
         except Exception as error:  # noqa: BLE001 - as above
             return error
-        return final_answer(reply.text)
+        return _solution(reply)
 
     def _call(self, attempt: Attempt, number: int) -> Runnable[Any, Any]:
         """The model, capped, and sampling where its class knows how."""
@@ -130,6 +132,14 @@ class SelfConsistencyJudge(Judge):
 
 def _asked(attempt: Attempt) -> list[Any]:
     return [SystemMessage(prompts.SAMPLE_SYSTEM), HumanMessage(task_block(attempt))]
+
+
+def _solution(reply: BaseMessage) -> Sample:
+    """The final answer; of a reply that was cut off, or that looks like a refusal, only one that is marked."""
+    read = read_reply(reply)
+    found = final_answer(read.text)
+    whole = not read.refused and read.ending != "length" and not looks_refused(read.text)
+    return found if whole or (found is not None and found != read.text) else None
 
 
 def _votes(own: str, samples: Sequence[Sample]) -> tuple[int, int]:

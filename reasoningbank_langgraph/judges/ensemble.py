@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from reasoningbank_langgraph.judges.base import Judge, JudgeLike, as_judge, outage
+from reasoningbank_langgraph.judges.base import Judge, JudgeLike, as_judge, checked, outage
 from reasoningbank_langgraph.records import Attempt, Verdict
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ class EnsembleJudge(Judge):
         verdicts: list[Verdict] = []
         for judge in self.judges:
             try:
-                verdicts.append(judge.invoke(input, config))
+                verdicts.append(checked(judge.invoke(input, config)))
             except Exception as error:  # noqa: BLE001 - one judge's outage leaves the others their say
-                verdicts.append(outage(type(judge).__name__, error))
+                verdicts.append(outage(judge.get_name(), error))
             if self.rule == "first" and verdicts[-1].status != "indeterminate":
                 break
         return self._settle(verdicts)
@@ -75,7 +75,6 @@ class EnsembleJudge(Judge):
 
 async def _ask(judge: Any, attempt: Attempt, config: RunnableConfig | None) -> Verdict:
     try:
-        verdict: Verdict = await judge.ainvoke(attempt, config)
+        return checked(await judge.ainvoke(attempt, config))
     except Exception as error:  # noqa: BLE001 - one judge's outage leaves the others their say
-        return outage(type(judge).__name__, error)
-    return verdict
+        return outage(judge.get_name(), error)

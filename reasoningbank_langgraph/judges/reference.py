@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -21,20 +22,28 @@ class ReferenceJudge(Judge):
             for math: the last boxed (or otherwise marked) answer, compared by value.
 
     A task without a reference is `indeterminate` (`no_evidence`): this judge has no opinion of its own.
+
+    Raises:
+        TypeError: the check is async (here), or returns something else than a bool (when run).
     """
 
     def __init__(self, check: Callable[[str, str], bool] | None = None) -> None:
+        if inspect.iscoroutinefunction(check):
+            raise TypeError("check must be a plain function: nothing would await this one")
         self.check = check
 
     def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
-        if input.reference is None:
+        if input.reference is None or not input.reference.strip():
             return _undecided("the task has no reference answer")
         if input.answer is None or not input.answer.strip():
             return _undecided("the attempt gave no answer")
         if self.check is None:
             return _compare_math(input.reference, input.answer)
-        return _decided(self.check(input.reference, input.answer), "compared with the reference answer")
+        right = self.check(input.reference, input.answer)
+        if type(right).__name__ not in ("bool", "bool_"):  # the second is numpy's
+            raise TypeError(f"check must return True or False, it returned {right!r:.80}")
+        return _decided(bool(right), "compared with the reference answer")
 
 
 def _compare_math(reference: str, reply: str) -> Verdict:

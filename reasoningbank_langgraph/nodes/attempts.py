@@ -50,8 +50,14 @@ def begin(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
         "start_id": ids[start] if start < len(ids) else None,
         "messages_before": len(roles),
         "last_id": ids[-1] if ids else None,
-        "answer_before": _text(names.read("answer", state)),
+        "answer_before": None if forgotten(state, names) else _text(names.read("answer", state)),
     }
+
+
+def forgotten(state: Mapping[str, Any], names: Names) -> dict[str, None]:
+    """Return the update that takes an answer to an earlier task out of its channel, if there is one."""
+    stale = isinstance(names.answer, str) and isinstance(state.get(names.answer), str)
+    return {str(names.answer): None} if stale else {}
 
 
 def _start(roles: Sequence[str], *, first: bool) -> int:

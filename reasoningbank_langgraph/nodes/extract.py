@@ -13,6 +13,7 @@ from reasoningbank_langgraph.nodes.attempts import attempt_of
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict
 from reasoningbank_langgraph.state import Names, Selector
+from reasoningbank_langgraph.text import redact_secrets
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -94,7 +95,7 @@ def mint(judged: Judged, distilled: Distilled, model: str, context: Context) -> 
             id=str(uuid5(experience, str(ordinal))),
             **lesson,
             outcome=outcome,
-            task=attempt.task,
+            task=redact_secrets(attempt.task).text,
             task_id=attempt.task_id,
             experience_id=str(experience),
             verifier_score=verdict.confidence,

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge, as_judge
-from reasoningbank_langgraph.judges.base import outage
+from reasoningbank_langgraph.judges.base import checked, outage
 from reasoningbank_langgraph.models import chat_model
 from reasoningbank_langgraph.nodes.attempts import attempt_of
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
@@ -56,7 +56,7 @@ def create_judge(
     def judged(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
-            verdict = _unanswered(attempt) or _checked(runnable.invoke(attempt, context.config))
+            verdict = _unanswered(attempt) or checked(runnable.invoke(attempt, context.config))
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
             verdict = outage(name, error)
         return _told(verdict, runnable, context, started)
@@ -64,7 +64,7 @@ def create_judge(
     async def ajudged(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
-            verdict = _unanswered(attempt) or _checked(await runnable.ainvoke(attempt, context.config))
+            verdict = _unanswered(attempt) or checked(await runnable.ainvoke(attempt, context.config))
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
             verdict = outage(name, error)
         return _told(verdict, runnable, context, started)
@@ -77,12 +77,6 @@ def _unanswered(attempt: Attempt) -> Verdict | None:
     if (attempt.answer and attempt.answer.strip()) or any(message.role == "assistant" for message in attempt.messages):
         return None
     return Verdict(status="indeterminate", reason="no_evidence", rationale="the solver gave no answer", judge="none")
-
-
-def _checked(verdict: Verdict) -> Verdict:
-    if not isinstance(verdict, Verdict):
-        raise TypeError(f"a judge returns a Verdict, this one returned {verdict!r:.80}")
-    return verdict
 
 
 def _told(verdict: Verdict, judge: object, context: Context, started: float) -> Update:

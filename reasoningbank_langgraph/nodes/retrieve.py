@@ -8,7 +8,7 @@ from typing import Any
 
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template, resolve
-from reasoningbank_langgraph.nodes.attempts import begin
+from reasoningbank_langgraph.nodes.attempts import begin, forgotten
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes.outage import is_outage, told
 from reasoningbank_langgraph.records import RetrievedMemory
@@ -64,21 +64,21 @@ def create_retrieve(
         started = time.perf_counter()
         bank, begun, asked = question(state, context)
         try:
-            return _shown(begun, bank.search(**asked), context, started)
+            return forgotten(state, names) | _shown(begun, bank.search(**asked), context, started)
         except Exception as error:
             if not is_outage(error):
                 raise
-            return _unreached(begun, error, context, started)
+            return forgotten(state, names) | _unreached(begun, error, context, started)
 
     async def aretrieve(state: State, context: Context) -> Update:
         started = time.perf_counter()
         bank, begun, asked = question(state, context)
         try:
-            return _shown(begun, await bank.asearch(**asked), context, started)
+            return forgotten(state, names) | _shown(begun, await bank.asearch(**asked), context, started)
         except Exception as error:
             if not is_outage(error):
                 raise
-            return _unreached(begun, error, context, started)
+            return forgotten(state, names) | _unreached(begun, error, context, started)
 
     return MemoryNode("retrieve", retrieve, aretrieve, names)
 
