@@ -538,6 +538,13 @@ def test_the_same_answer_to_the_next_task_is_its_own_and_none_is_none():
     assert results[2]["verdict"]["status"] == "indeterminate"
 
 
+def test_an_answer_that_comes_in_with_the_first_task_is_judged():
+    judge = ReferenceJudge(lambda reference, answer: answer == reference)
+    graph = app(indexed_memory(), solver=lambda state: {}, judge=judge)
+    result = graph.invoke({"task": "add two apples", "answer": "4", "reference": "4"}, config())
+    assert result["verdict"]["status"] == "success"
+
+
 SECRETS = {
     "task": "Log in as ann@example.com with password=hunter22x and count",
     "answer": "the key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789",

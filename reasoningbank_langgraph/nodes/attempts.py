@@ -55,8 +55,11 @@ def begin(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
 
 
 def forgotten(state: Mapping[str, Any], names: Names) -> dict[str, None]:
-    """Return the update that takes an answer to an earlier task out of its channel, if there is one."""
-    stale = isinstance(names.answer, str) and isinstance(state.get(names.answer), str)
+    """Return the update that takes an answer to an earlier task out of its channel, if there is one.
+
+    The first task of a thread has none before it: what stands there came in with the input.
+    """
+    stale = state.get("attempt") and isinstance(names.answer, str) and isinstance(state.get(names.answer), str)
     return {str(names.answer): None} if stale else {}
 
 
