@@ -16,21 +16,31 @@ def check_template(namespace: str | Sequence[str]) -> tuple[str, ...]:
     """Return the template as a tuple of labels.
 
     Raises:
-        InvalidNamespaceLabelError: it is empty, or a label is one that stores refuse.
+        InvalidNamespaceLabelError: it is empty, or a label is one that stores refuse or has a stray brace.
     """
-    labels = (namespace,) if isinstance(namespace, str) else tuple(namespace)
-    _checked([_without_placeholders(label) if isinstance(label, str) else label for label in labels])
+    labels = _labels(namespace)
+    check_labels([_without_placeholders(label) if isinstance(label, str) else label for label in labels])
     return labels
 
 
-def _checked(labels: Sequence[str]) -> tuple[str, ...]:
+def check_labels(namespace: str | Sequence[str]) -> tuple[str, ...]:
+    """Return labels that are to be taken as they stand, braces included, as a tuple.
+
+    Raises:
+        InvalidNamespaceLabelError: there are none, or one that stores refuse.
+    """
+    labels = _labels(namespace)
     if not labels:
         raise InvalidNamespaceLabelError(labels, "is missing: a bank needs a namespace of at least one label")
     for label in labels:
         _check_label(label)
     if labels[0] == "langgraph":
         raise InvalidNamespaceLabelError("langgraph", "is reserved by LangGraph for the first label: use another")
-    return tuple(labels)
+    return labels
+
+
+def _labels(namespace: str | Sequence[str]) -> tuple[str, ...]:
+    return (namespace,) if isinstance(namespace, str) else tuple(namespace)
 
 
 def _without_placeholders(label: str) -> str:
@@ -53,7 +63,7 @@ def resolve(template: Sequence[str], configurable: Mapping[str, Any]) -> tuple[s
         MissingNamespaceLabelError: a name has no value, or None.
         InvalidNamespaceLabelError: a filled label is one that stores refuse.
     """
-    return _checked([_fill(label, configurable) for label in check_template(template)])
+    return check_labels([_fill(label, configurable) for label in check_template(template)])
 
 
 def _fill(label: str, configurable: Mapping[str, Any]) -> str:

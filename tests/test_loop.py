@@ -510,14 +510,14 @@ def test_the_channels_of_the_loop_are_json():
 def test_a_brace_that_is_no_placeholder_is_refused_and_no_shared_bank(label):
     with pytest.raises(InvalidNamespaceLabelError, match="no placeholder"):
         create_reasoning_bank(solver, model=learner(), namespace=("math", label))
-    with pytest.raises(InvalidNamespaceLabelError, match="no placeholder"):
-        MemoryBank(indexed_memory(), ("math", label))
 
 
-def test_braces_in_a_value_are_text():
+@pytest.mark.parametrize("user", ["{other}", "{", "a b}", "{}"])
+def test_braces_in_a_value_are_text(user):
     store = indexed_memory()
-    app(store).invoke({"task": "add two apples"}, config(user="{other}"))
-    assert {row.namespace for row in store.search(())} == {("math", "{other}")}
+    app(store).invoke({"task": "add two apples"}, config(user=user))
+    assert {row.namespace for row in store.search(())} == {("math", user)}
+    assert MemoryBank(store, ("math", user)).totals().experiences == 1
 
 
 def test_the_same_answer_to_the_next_task_is_its_own_and_none_is_none():

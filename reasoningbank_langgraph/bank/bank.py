@@ -21,7 +21,7 @@ from reasoningbank_langgraph.bank.past import Past
 from reasoningbank_langgraph.bank.searching import Question
 from reasoningbank_langgraph.bank.turns import aturn, turn
 from reasoningbank_langgraph.errors import PastBankError
-from reasoningbank_langgraph.namespaces import check_template
+from reasoningbank_langgraph.namespaces import check_labels
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, ItemStatus, MemoryItem, RetrievedMemory
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class MemoryBank:
     """
 
     def __init__(self, store: BaseStore, namespace: str | Sequence[str], *, match: Match = "both") -> None:
-        self.store, self.namespace, self.match = store, check_template(namespace), check_match(match)
+        self.store, self.namespace, self.match = store, check_labels(namespace), check_match(match)
         self._past: Past | None = None
 
     def as_of(self, when: datetime | StateSnapshot) -> Self:
