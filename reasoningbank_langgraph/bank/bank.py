@@ -157,11 +157,7 @@ class MemoryBank:
         return Totals(len(items), experiences, *(outcomes.count(name) for name in ("success", "failure", "contrast")))
 
     def set_status(self, item_ids: Iterable[str], status: ItemStatus) -> list[str]:
-        """Take items out of sight (`superseded`, `quarantined`) or back (`active`); nothing is lost.
-
-        Args:
-            item_ids: one id or several.
-            status: the new one.
+        """Take items, by one id or several, out of sight (`superseded`, `quarantined`) or back (`active`).
 
         Returns:
             The ids of those whose status changed.
