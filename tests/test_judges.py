@@ -168,3 +168,13 @@ async def test_a_judge_of_an_ensemble_that_returns_no_verdict_leaves_the_others_
     assert judge(ATTEMPT).status == (await judge.ainvoke(ATTEMPT)).status == "success"
     alone = EnsembleJudge([wrong])(ATTEMPT)
     assert (alone.status, alone.judge, "returned" in alone.rationale) == ("indeterminate", "wrong", True)
+
+
+class Later:
+    async def __call__(self, attempt):
+        return Verdict(status="success", judge="later")
+
+
+async def test_an_object_with_an_async_call_is_an_async_judge():
+    assert (await EnsembleJudge([Later()]).ainvoke(ATTEMPT)).status == "success"
+    assert "async only" in EnsembleJudge([Later()])(ATTEMPT).rationale

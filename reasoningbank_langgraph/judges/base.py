@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -35,12 +34,13 @@ def as_judge(judge: JudgeLike) -> Runnable[Attempt, Verdict]:
     Raises:
         TypeError: it is neither a Runnable nor callable.
     """
+    function: Any = judge
+    if is_sync(judge):
+        return OwnThread(judge if isinstance(judge, Runnable) else RunnableLambda(function))
     if isinstance(judge, Runnable):
-        return OwnThread(judge) if is_sync(judge) else judge
-    if inspect.iscoroutinefunction(judge):
-        return RunnableLambda(_sync_refusal, afunc=judge)
+        return judge
     if callable(judge):
-        return OwnThread(RunnableLambda(judge))
+        return RunnableLambda(_sync_refusal, afunc=function)
     raise TypeError(f"a judge is a Runnable or a function from Attempt to Verdict, got {type(judge).__name__}")
 
 
