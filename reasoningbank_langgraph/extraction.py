@@ -137,7 +137,7 @@ class LessonExtractor(Runnable[Judged, Distilled]):
             trajectory=trajectory_block(attempt, room.trajectory),
             answer=answer_block(attempt, room.answer),
             status=verdict.status,
-            rationale=clean_line(redact_secrets(verdict.rationale).text) or "no reason was given",
+            rationale=clean_line(verdict.rationale) or "no reason was given",
             question=prompts.EXTRACT_SUCCESS if verdict.status == "success" else prompts.EXTRACT_FAILURE,
             max_items=ITEMS_PER_ATTEMPT,
         )

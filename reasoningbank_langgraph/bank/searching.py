@@ -28,12 +28,17 @@ class Question(NamedTuple):
     written: frozenset[str]
 
 
+def check_question(k: int, max_items: int, min_score: float | None) -> None:
+    """Raise `ValueError` where a search cannot ask for that."""
+    if k < 1 or max_items < 1:
+        raise ValueError(f"k and max_items must be at least 1, got k={k}, max_items={max_items}")
+    if min_score is not None and not 0 <= min_score <= 1:
+        raise ValueError(f"min_score must be from 0 to 1, got {min_score}")
+
+
 def search(namespace: Namespace, asked: Question, past: Past | None) -> Ops[list[RetrievedMemory]]:
     """Return the items of the k experiences that fit best."""
-    if asked.k < 1 or asked.max_items < 1:
-        raise ValueError(f"k and max_items must be at least 1, got k={asked.k}, max_items={asked.max_items}")
-    if asked.min_score is not None and not 0 <= asked.min_score <= 1:
-        raise ValueError(f"min_score must be from 0 to 1, got {asked.min_score}")
+    check_question(asked.k, asked.max_items, asked.min_score)
     where = _usable(asked.task, asked.task_id or task_key(asked.task), past)
     hits = yield from _hits(namespace, asked, where)
     best = _best(hits, asked.min_score)

@@ -103,8 +103,9 @@ def opened(bank: Path, *, reindex: bool | Callable[[int, int], None] = False) ->
     """Open an existing bank; a mistyped path must not make a new one."""
     from reasoningbank_langgraph.embeddings import default_embeddings
     from reasoningbank_langgraph.store import ChromaStore
+    from reasoningbank_langgraph.store.lock import DATABASE_FILE
 
-    if not (bank / "chroma.sqlite3").is_file():
+    if not (bank / DATABASE_FILE).is_file():
         raise typer.BadParameter(f"there is no bank at {bank}", param_hint="--bank")
     with (
         named_errors(),

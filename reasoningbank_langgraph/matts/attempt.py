@@ -48,16 +48,14 @@ def create_attempt(
         raise ValueError(
             "the solver was compiled with checkpointer=True, so the rollouts would share a conversation: leave it out"
         )
-    builder.add_node("solve", solver)
-    _in_threads(builder, "solve", solver)
+    _add_node(builder, "solve", solver)
     builder.add_edge(START, "solve")
     after = "judge" if judge is not None else END
     if checks:
         _check_names(builder, names)
         builder.add_node("ask", RunnableLambda(create_ask(checks, names), name="ask"))
         failed: Any = check_failed  # LangGraph passes the error by its annotation, which its types do not know
-        builder.add_node("refine", refiner, error_handler=failed)
-        _in_threads(builder, "refine", refiner)
+        _add_node(builder, "refine", refiner, error_handler=failed)
         builder.add_edge("solve", "ask")
         builder.add_conditional_edges("ask", _next(after), ["refine", after])
         builder.add_edge("refine", "ask")
@@ -69,8 +67,9 @@ def create_attempt(
     return builder.compile(name="attempt")
 
 
-def _in_threads(builder: StateGraph[Any, Any, Any, Any], name: str, node: Any) -> None:
+def _add_node(builder: StateGraph[Any, Any, Any, Any], name: str, node: Any, **options: Any) -> None:
     """Rollouts that hang, or that only wait for a thread, must not hold up the others."""
+    builder.add_node(name, node, **options)
     if is_sync(node):
         spec = builder.nodes[name]
         builder.nodes[name] = replace(spec, runnable=OwnThread(cast("Runnable[Any, Any]", spec.runnable)))

@@ -17,7 +17,7 @@ from reasoningbank_langgraph.matts.rollouts import judged_at, read_rollouts
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes.extract import mint, tell
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem
-from reasoningbank_langgraph.text import clean_line, redact_secrets
+from reasoningbank_langgraph.text import clean_line
 from reasoningbank_langgraph.trajectory import answer_block, task_block, trajectory_block
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _shown(number: int, judged: Judged, times: int, budget: int) -> str:
         number=number,
         status=judged.verdict.status,
         repeated=f", made {times} times" if times > 1 else "",
-        rationale=clean_line(redact_secrets(judged.verdict.rationale).text),
+        rationale=clean_line(judged.verdict.rationale),
         trajectory=trajectory_block(judged.attempt, budget),
         answer=answer_block(judged.attempt, budget),
     )

@@ -21,7 +21,7 @@ from reasoningbank_langgraph.matts.carried import Carried
 from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
 from reasoningbank_langgraph.matts.settings import Scaling
 from reasoningbank_langgraph.models import sampling_seed
-from reasoningbank_langgraph.nodes.attempts import attempt_of, messages_of
+from reasoningbank_langgraph.nodes.attempts import add_usage, attempt_of, messages_of
 from reasoningbank_langgraph.nodes.base import Context
 from reasoningbank_langgraph.state import Names
 from reasoningbank_langgraph.threads import within
@@ -50,7 +50,7 @@ class TokenCount(BaseCallbackHandler):
             used = getattr(getattr(generation, "message", None), "usage_metadata", None) or {}
             with self._lock:
                 self._seen[str(used)] += 1
-                self._add(used)
+                add_usage(self.totals, used)
 
     def count_messages(self, messages: Iterable[Any]) -> None:
         """Count what messages say they took, unless a call that was counted said the same."""
@@ -60,18 +60,16 @@ class TokenCount(BaseCallbackHandler):
                 if self._seen[str(used)]:
                     self._seen[str(used)] -= 1
                 else:
-                    self._add(used)
-
-    def _add(self, used: Mapping[str, Any]) -> None:
-        for name, count in used.items():
-            if isinstance(count, int):
-                self.totals[name] = self.totals.get(name, 0) + count
+                    add_usage(self.totals, used)
 
 
 class _Run:
     """One rollout on its way."""
 
-    def __init__(self, sent: Mapping[str, Any], config: RunnableConfig, scaling: Scaling) -> None:
+    def __init__(
+        self, sent: Mapping[str, Any], config: RunnableConfig, scaling: Scaling, names: Names, carried: Carried
+    ) -> None:
+        self.names, self.carried, self.before = names, carried, carried.begun(sent)
         self.started = time.perf_counter()
         self.context = Context("rollout", config, get_runtime())
         self.number = int(sent["rollout"])
@@ -85,19 +83,20 @@ class _Run:
             told["temperature"] = self.temperature
         self.config = merge_configs(config, {"callbacks": [self.tokens], "configurable": told})
 
-    def ended(self, final: Mapping[str, Any], names: Names) -> Rollout:
-        attempt = attempt_of(final, names)
-        self.tokens.count_messages(messages_of(final, names))
-        return self._rollout(
+    def ended(self, final: Mapping[str, Any]) -> dict[str, Any]:
+        attempt = attempt_of(final, self.names)
+        self.tokens.count_messages(messages_of(final, self.names))
+        rollout = self._rollout(
             answer=attempt.answer,
             messages=attempt.messages,
             verdict=final.get("verdict"),
             checks=max(0, len(final.get("drafts") or []) - 1),
             check_error=final.get("check_error"),
         )
+        return self._told(rollout, self.carried.update(self.before, final))
 
-    def failed(self, error: Exception) -> Rollout:
-        return self._rollout(error=Failure.of(error))
+    def failed(self, error: Exception) -> dict[str, Any]:
+        return self._told(self._rollout(error=Failure.of(error)), {})
 
     def _rollout(self, **values: Any) -> Rollout:
         return Rollout(
@@ -109,7 +108,7 @@ class _Run:
             **values,
         )
 
-    def told(self, rollout: Rollout, values: dict[str, Any]) -> dict[str, Any]:
+    def _told(self, rollout: Rollout, values: dict[str, Any]) -> dict[str, Any]:
         self.context.emit(
             "rollout",
             self.started,
@@ -142,27 +141,27 @@ def create_rollout(
     limit = scaling.rollout_time_limit
 
     def rollout(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        run, before = _Run(state, config, scaling), carried.begun(state)
+        run = _Run(state, config, scaling, names, carried)
         call = partial(attempt.invoke, run.input, run.config)
         try:
             final: Any = call() if limit is None else within(limit, f"rollout {run.number}", call)
-            return run.told(run.ended(final, names), carried.update(before, final))
+            return run.ended(final)
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001 - recorded: the other rollouts go on
-            return run.told(run.failed(error), {})
+            return run.failed(error)
 
     async def arollout(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        run, before = _Run(state, config, scaling), carried.begun(state)
+        run = _Run(state, config, scaling, names, carried)
         try:
             async with asyncio.timeout(limit) as clock:
                 final: Any = await attempt.ainvoke(run.input, run.config)
-            return run.told(run.ended(final, names), carried.update(before, final))
+            return run.ended(final)
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001 - recorded: the other rollouts go on
             late = limit is not None and isinstance(error, TimeoutError) and clock.expired()
             problem = ModelTimeoutError(f"rollout {run.number}", limit or 0.0) if late else error
-            return run.told(run.failed(problem), {})
+            return run.failed(problem)
 
     return RunnableLambda(rollout, arollout, name="rollout")

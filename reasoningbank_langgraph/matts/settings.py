@@ -79,10 +79,10 @@ class Scaling:
         self._check_numbers()
 
     def _check_numbers(self) -> None:
-        if self.rollout_time_limit is not None and not _is_number(self.rollout_time_limit, above=0):
+        if self.rollout_time_limit is not None and not _is_positive(self.rollout_time_limit):
             raise ValueError(f"rollout_time_limit must be seconds above 0 or None, got {self.rollout_time_limit!r}")
         asked = self._several_temperatures
-        if not asked or not all(value is None or value == 0 or _is_number(value, above=0) for value in asked):
+        if not asked or not all(value is None or value == 0 or _is_positive(value) for value in asked):
             raise ValueError(f"temperatures must be one number of at least 0, or several, got {self.temperatures!r}")
 
     def options(self) -> dict[str, Any]:
@@ -130,5 +130,5 @@ def _is_count(value: Any, least: int) -> bool:
     return hasattr(value, "__index__") and not isinstance(value, bool) and int(value) >= least
 
 
-def _is_number(value: Any, *, above: float) -> bool:
-    return hasattr(value, "__float__") and not isinstance(value, bool) and above < float(value) < math.inf
+def _is_positive(value: Any) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, bool) and 0 < float(value) < math.inf

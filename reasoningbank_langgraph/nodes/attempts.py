@@ -132,7 +132,12 @@ def _text(value: Any) -> str | None:
 def _usage(messages: Sequence[Any]) -> dict[str, int]:
     totals: dict[str, int] = {}
     for message in messages:
-        for name, count in (getattr(message, "usage_metadata", None) or {}).items():
-            if isinstance(count, int):
-                totals[name] = totals.get(name, 0) + count
+        add_usage(totals, getattr(message, "usage_metadata", None) or {})
     return totals
+
+
+def add_usage(totals: dict[str, int], used: Mapping[str, Any]) -> None:
+    """Add the tokens of one call; what is no count, such as details by kind, is passed over."""
+    for name, count in used.items():
+        if isinstance(count, int):
+            totals[name] = totals.get(name, 0) + count

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from reasoningbank_langgraph.bank import MemoryBank
+from reasoningbank_langgraph.bank import MemoryBank, check_question
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template, resolve
 from reasoningbank_langgraph.nodes.attempts import begin, forgotten
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
@@ -49,36 +49,34 @@ def create_retrieve(
     """
     template, names = check_template(namespace), Names(task, answer, messages)
     options: dict[str, Any] = {"k": k, "max_items": max_items, "min_score": min_score}
-    if k < 1 or max_items < 1:
-        raise ValueError(f"k and max_items must be at least 1, got k={k}, max_items={max_items}")
-    if min_score is not None and not 0 <= min_score <= 1:
-        raise ValueError(f"min_score must be from 0 to 1, got {min_score}")
+    check_question(k, max_items, min_score)
 
     def question(state: State, context: Context) -> tuple[MemoryBank, dict[str, Any], dict[str, Any]]:
         begun = begin(state, names)
         bank = MemoryBank(context.store, resolve(template, context.configurable))
         branch = {"thread_id": context.thread_id, "written": state.get("written")}
-        return bank, begun, {"task": begun["task"], "task_id": begun["task_id"], **branch, **options}
+        asked = {"task": begun["task"], "task_id": begun["task_id"], **branch, **options}
+        return bank, {**forgotten(state, names), "attempt": begun}, asked
 
     def retrieve(state: State, context: Context) -> Update:
         started = time.perf_counter()
         bank, begun, asked = question(state, context)
         try:
-            return forgotten(state, names) | _shown(begun, bank.search(**asked), context, started)
+            return _shown(begun, bank.search(**asked), context, started)
         except Exception as error:
             if not is_outage(error):
                 raise
-            return forgotten(state, names) | _unreached(begun, error, context, started)
+            return _unreached(begun, error, context, started)
 
     async def aretrieve(state: State, context: Context) -> Update:
         started = time.perf_counter()
         bank, begun, asked = question(state, context)
         try:
-            return forgotten(state, names) | _shown(begun, await bank.asearch(**asked), context, started)
+            return _shown(begun, await bank.asearch(**asked), context, started)
         except Exception as error:
             if not is_outage(error):
                 raise
-            return forgotten(state, names) | _unreached(begun, error, context, started)
+            return _unreached(begun, error, context, started)
 
     return MemoryNode("retrieve", retrieve, aretrieve, names)
 
@@ -96,7 +94,7 @@ def _shown(begun: dict[str, Any], memories: list[RetrievedMemory], context: Cont
         scores=[memory.score for memory in memories],
     )
     return {
-        "attempt": begun,
+        **begun,
         "memories": [memory.to_json() for memory in memories],
         "memory_prompt": render_memories(memories),
         "verdict": None,
