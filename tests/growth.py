@@ -1,0 +1,56 @@
+"""Compares how the work of a function grows with its input: shares of processor time, never seconds."""
+
+import gc
+import math
+import time
+
+_TOO_SHORT = 0.004
+"""Seconds of processor time below which a measurement is noise; a start this short is taken for this long."""
+
+
+def repeated(unit, head="", tail=""):
+    """Return a maker of texts of a wanted length: `head`, `unit` over and over, `tail`."""
+
+    def make(size):
+        return head + unit * ((size - len(head) - len(tail)) // len(unit)) + tail
+
+    return make
+
+
+def assert_linear(function, make_input, sizes=(50_000, 100_000, 200_000), *, doubling=2.8, tries=4):
+    """Fail where doubling the input costs more than `doubling` times the work; 2 is linear, 4 quadratic.
+
+    Every size is compared with the first, and a larger one is not tried where a smaller one has failed already, so
+    work without bound fails soon. A size that seems to cost too much is measured again up to `tries` times, and so is
+    the first: what counts is the least of each, which a busy machine leaves alone.
+
+    Args:
+        function: what is measured, called with one argument. What it returns is not looked at.
+        make_input: makes an input from a size, see `repeated`.
+        sizes: from small to large.
+        doubling: what twice the input may cost.
+        tries: measurements of one size.
+    """
+    function(make_input(sizes[0] // 50))  # imports and caches
+    first, *others = sizes
+    start = _seconds(function, make_input(first))
+    for size in others:
+        allowed, least = doubling ** math.log2(size / first), math.inf
+        for _ in range(tries):
+            least = min(least, _seconds(function, make_input(size)))
+            if least <= allowed * max(start, _TOO_SHORT):
+                break
+            start = min(start, _seconds(function, make_input(first)))
+        grown = least / max(start, _TOO_SHORT)
+        assert grown <= allowed, f"{size / first:g} times the input cost {grown:.1f} times the work, over {allowed:.1f}"
+
+
+def _seconds(function, given):
+    gc.collect()
+    gc.disable()
+    try:
+        started = time.process_time()
+        function(given)
+        return time.process_time() - started
+    finally:
+        gc.enable()
