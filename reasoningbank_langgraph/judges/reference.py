@@ -19,7 +19,7 @@ class ReferenceJudge(Judge):
 
     Args:
         check: `check(reference, answer) -> bool`, where `answer` is the attempt's whole answer text. The default is
-            for math: the last boxed (or otherwise marked) answer, compared by value.
+            for math: the last boxed (or otherwise marked) answer, compared by value; boxes joined to a list are one.
 
     A task without a reference is `indeterminate` (`no_evidence`): this judge has no opinion of its own.
 
@@ -50,6 +50,8 @@ def _compare_math(reference: str, reply: str) -> Verdict:
     found = extract_answer(reply)
     if found.reason == "truncated":
         return _decided(False, "the attempt breaks off before a final answer")
+    if found.reason == "empty":
+        return _decided(False, "nothing stands where the final answer should")
     answer = reply if found.text is None else found.text
     if equivalent(reference, answer):
         return _decided(True, f"the final answer {answer!r:.80} is right")

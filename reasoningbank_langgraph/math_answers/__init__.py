@@ -1,5 +1,8 @@
 """Final answers of math problems: found in a reply, and compared with the known answer.
 
+    found.py      what a search for the answer gives
+    boxes.py      answers in boxes
+    announced.py  answers that a line or a heading announces
     extract.py    the answer a reply ends with
     spelling.py   one spelling for the many ways to write the same symbol
     lexer.py      spelling -> tokens
@@ -21,6 +24,7 @@ No text is ever executed: there is no `eval` and no parser of another package an
 
 from reasoningbank_langgraph.math_answers.agreement import final_answer, same_answer
 from reasoningbank_langgraph.math_answers.compare import equivalent
-from reasoningbank_langgraph.math_answers.extract import ExtractedAnswer, extract_answer
+from reasoningbank_langgraph.math_answers.extract import extract_answer
+from reasoningbank_langgraph.math_answers.found import ExtractedAnswer
 
 __all__ = ["ExtractedAnswer", "equivalent", "extract_answer", "final_answer", "same_answer"]
