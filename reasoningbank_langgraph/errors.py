@@ -12,12 +12,14 @@ Catch `ReasoningBankError` to catch them all; each message carries the value tha
     ├── ImportFileError (ValueError)           a file is no export of a bank; nothing was imported
     ├── ExperimentError                        an experiment cannot begin or go on as it is
     ├── NamespaceError (ValueError)
-    │   ├── MissingNamespaceLabelError         a label in braces is not in config["configurable"]
+    │   ├── MissingNamespaceLabelError         a label in braces has no value in config or context
+    │   ├── AmbiguousNamespaceLabelError       config and context give a label different values
     │   └── InvalidNamespaceLabelError         a label LangGraph stores would refuse
     ├── InvalidMomentError (ValueError)         `as_of` was given no moment
     ├── PastBankError                          a bank as it was cannot be written to
     ├── UnknownBranchError                     a graph does not know what a thread wrote
     ├── MissingStoreError                      the graph was compiled without a store
+    ├── CachedNodeError (ValueError)           a node that reads or writes memory has a cache policy
     ├── TooFewAttemptsError                    too many rollouts of a task failed
     ├── MissingStateError                      a node found no channel that an earlier node fills
     ├── MissingDependencyError (ImportError)   an optional package is not installed
@@ -113,14 +115,25 @@ class NamespaceError(ReasoningBankError, ValueError):
 
 
 class MissingNamespaceLabelError(NamespaceError):
-    """A label in braces has no value in `config["configurable"]`."""
+    """A label in braces has a value neither in `config["configurable"]` nor in the runtime context."""
 
     def __init__(self, label: str, available: list[str]) -> None:
         self.label, self.available = label, available
         known = ", ".join(sorted(available)) or "nothing"
         super().__init__(
-            f"the namespace needs {label!r} and config['configurable'] holds {known}: "
-            f"pass config={{'configurable': {{{label!r}: ...}}}}"
+            f"the namespace needs {label!r}; config['configurable'] holds {known}, and the runtime context has no such "
+            f"value: pass config={{'configurable': {{{label!r}: ...}}}} or context={{{label!r}: ...}}"
+        )
+
+
+class AmbiguousNamespaceLabelError(NamespaceError):
+    """A label in braces has two values: one bank would be read or written in place of another."""
+
+    def __init__(self, label: str, configured: object, context: object) -> None:
+        self.label, self.configured, self.context = label, configured, context
+        super().__init__(
+            f"the namespace's {label!r} is {configured!r} in config['configurable'] and {context!r} in the runtime "
+            "context: give it in one of them"
         )
 
 
@@ -158,6 +171,18 @@ class MissingStoreError(ReasoningBankError):
         super().__init__(
             f"node {node!r} found no store: compile the graph with compile(store=...), "
             "for example ChromaStore.from_path('./bank')"
+        )
+
+
+class CachedNodeError(ReasoningBankError, ValueError):
+    """A node has a cache policy, and what it reads and writes depends on more than its input."""
+
+    def __init__(self, node: str) -> None:
+        self.node = node
+        super().__init__(
+            f"node {node!r} has a cache policy, and its cache would hand the memory of one tenant to another and keep "
+            "lessons from being written: leave cache_policy out here; where set_node_defaults() gives it to all nodes, "
+            "give it to your own with add_node(..., cache_policy=...)"
         )
 
 

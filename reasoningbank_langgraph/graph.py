@@ -55,7 +55,8 @@ def create_reasoning_bank(
         judge: any judge, or a function from `Attempt` to `Verdict`, in place of `LLMJudge`.
         judge_model: model of the judge.
         extract_model: model that distils lessons.
-        namespace: labels of the bank; labels in braces come from `config["configurable"]`, one bank a tenant.
+        namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context,
+            one bank a tenant.
         learn: False retrieves only: the bank stays as it is.
         k: experiences to retrieve.
         max_items: lessons to show in all.
@@ -97,6 +98,7 @@ def create_reasoning_bank(
             **names,
             **scaling.options(),
         )
+    names = Names(**names).of_state(state_schema)._asdict()
     retrieve = create_retrieve(namespace=namespace, k=k, max_items=max_items, min_score=min_score, **names)
     steps: list[tuple[str, Any]] = [("retrieve", retrieve), ("solve", solver)]
     if learn:

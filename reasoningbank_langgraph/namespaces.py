@@ -1,4 +1,4 @@
-"""Namespaces with labels in braces, filled from `config["configurable"]`: one bank a tenant, never a shared one."""
+"""Namespaces with labels in braces, filled when a graph runs: one bank a tenant, never a shared one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reasoningbank_langgraph.errors import InvalidNamespaceLabelError, MissingNamespaceLabelError
+from reasoningbank_langgraph.errors import (
+    AmbiguousNamespaceLabelError,
+    InvalidNamespaceLabelError,
+    MissingNamespaceLabelError,
+)
 
 DEFAULT_NAMESPACE = ("reasoningbank",)
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -52,24 +56,34 @@ def _without_placeholders(label: str) -> str:
     return rest
 
 
-def resolve(template: Sequence[str], configurable: Mapping[str, Any]) -> tuple[str, ...]:
+def read(holder: Any, name: str) -> Any:
+    """Return what a mapping, a dataclass or a model holds under a name, or None."""
+    return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
+
+
+def resolve(template: Sequence[str], configurable: Mapping[str, Any], context: Any = None) -> tuple[str, ...]:
     """Fill the labels in braces.
 
     Args:
         template: labels such as `("math", "{user_id}")`; braces may be part of a label: `"user-{user_id}"`.
-        configurable: values by name. Text and whole numbers are accepted.
+        configurable: values by name, as in `config["configurable"]`. Text and whole numbers are accepted.
+        context: the runtime context, which may hold them instead: a mapping, a dataclass or a model.
 
     Raises:
-        MissingNamespaceLabelError: a name has no value, or None.
+        MissingNamespaceLabelError: a name has no value, or None, in both.
+        AmbiguousNamespaceLabelError: a name has one value here and another there.
         InvalidNamespaceLabelError: a filled label is one that stores refuse.
     """
-    return check_labels([_fill(label, configurable) for label in check_template(template)])
+    return check_labels([_fill(label, configurable, context) for label in check_template(template)])
 
 
-def _fill(label: str, configurable: Mapping[str, Any]) -> str:
+def _fill(label: str, configurable: Mapping[str, Any], context: Any) -> str:
     def value(match: re.Match[str]) -> str:
         name = match.group(1)
-        given = configurable.get(name)
+        configured, told = configurable.get(name), read(context, name)
+        if None not in (configured, told) and str(configured) != str(told):
+            raise AmbiguousNamespaceLabelError(name, configured, told)
+        given = told if configured is None else configured
         if given is None:
             raise MissingNamespaceLabelError(name, [key for key in configurable if not key.startswith("__")])
         if isinstance(given, bool) or not isinstance(given, (str, int)):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import EphemeralValue
 from langgraph.graph.message import add_messages
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict, is_typeddict
+
+from reasoningbank_langgraph.namespaces import read
 
 Selector = str | Callable[[Any], Any]
 """A channel's name, or a function from the state to the value."""
@@ -74,7 +76,47 @@ class Names(NamedTuple):
     def read(self, which: str, state: Mapping[str, Any]) -> Any:
         """Return the value of `task`, `answer` or `messages` in this state, or None."""
         selector = getattr(self, which)
-        return state.get(selector) if isinstance(selector, str) else selector(state)
+        if isinstance(selector, str):
+            return state.get(selector)
+        return selector(state.held if isinstance(state, _Held) else state)
+
+    def of_state(self, own: type[Any] | None) -> Names:
+        """Return the same for a graph that holds the user's state as a mapping: functions still get a `own`."""
+        if own is None or is_typeddict(own):
+            return self
+        return Names(*(one if isinstance(one, str) else _typed(one, own) for one in self))
+
+
+def _typed(selector: Callable[[Any], Any], own: type[Any]) -> Callable[[Any], Any]:
+    fields = get_type_hints(own)
+
+    def select(state: Mapping[str, Any]) -> Any:
+        return selector(own(**{name: state[name] for name in fields if name in state}))
+
+    return select
+
+
+class _Held(Mapping[str, Any]):
+    """A state that is a dataclass or a model, read like a mapping."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __getitem__(self, name: str) -> Any:
+        if (value := read(self.held, name)) is None:
+            raise KeyError(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(vars(self.held))
+
+    def __len__(self) -> int:
+        return len(vars(self.held))
+
+
+def as_state(given: Any) -> Mapping[str, Any]:
+    """Return the state a node is given, of whatever kind, as a mapping."""
+    return given if isinstance(given, Mapping) else _Held(given)
 
 
 def loop_state(base: type[Any], names: Names, own: type[Any] | None) -> type[Any]:

@@ -81,7 +81,8 @@ def create_matts(
         judge: any judge, or a function from `Attempt` to `Verdict`, in place of `LLMJudge`.
         judge_model: model of the judge, which also compares attempts.
         extract_model: model that distils lessons.
-        namespace: labels of the bank; labels in braces come from `config["configurable"]`, one bank a tenant.
+        namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context,
+            one bank a tenant.
         k: attempts; see `Scaling` for this and the arguments down to `rollout_time_limit`.
         mode: `parallel`, `sequential` or `both`.
         select: `verifier`, `majority`, `model`, or a function from the judged rollouts to the index of the best.
@@ -125,7 +126,7 @@ def create_matts(
         verifiers=verifiers,
         rollout_time_limit=rollout_time_limit,
     )
-    names, critic = Names(task, answer, messages), judge_model or model
+    names, critic = Names(task, answer, messages).of_state(state_schema), judge_model or model
     judging = None
     if learn or judge is not None or critic is not None:
         judging = create_judge(critic, judge=judge, time_limit=time_limit, **names._asdict())

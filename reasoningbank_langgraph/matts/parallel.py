@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
-from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from reasoningbank_langgraph.errors import TooFewAttemptsError
@@ -95,7 +94,7 @@ def create_gather(scaling: Scaling) -> RunnableLambda[Any, dict[str, Any]]:
     """
 
     def gather(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        started, rollouts = time.perf_counter(), read_rollouts(state)
+        started, context, rollouts = time.perf_counter(), Context.here("gather", config), read_rollouts(state)
         if ended(rollouts, scaling) is None:
             return {}
         failures = {rollout.number: str(rollout.error) for rollout in rollouts if rollout.error}
@@ -105,9 +104,7 @@ def create_gather(scaling: Scaling) -> RunnableLambda[Any, dict[str, Any]]:
         verdicts = [rollout.verdict for rollout in rollouts if rollout.verdict]
         statuses = Counter(verdict.status for verdict in verdicts)
         if verdicts:
-            Context("gather", config, get_runtime()).emit(
-                "judged", started, count=len(verdicts), ids=[], statuses=dict(statuses)
-            )
+            context.emit("judged", started, count=len(verdicts), ids=[], statuses=dict(statuses))
         return {}
 
     return RunnableLambda(gather, name="gather")

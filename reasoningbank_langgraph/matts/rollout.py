@@ -14,7 +14,6 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphBubbleUp
-from langgraph.runtime import get_runtime
 
 from reasoningbank_langgraph.errors import ModelTimeoutError
 from reasoningbank_langgraph.matts.carried import Carried
@@ -71,7 +70,7 @@ class _Run:
     ) -> None:
         self.names, self.carried, self.before = names, carried, carried.begun(sent)
         self.started = time.perf_counter()
-        self.context = Context("rollout", config, get_runtime())
+        self.context = Context.here("rollout", config)
         self.number = int(sent["rollout"])
         self.input = {name: value for name, value in sent.items() if name != "rollout"}
         self.tokens = TokenCount()

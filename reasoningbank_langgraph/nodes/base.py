@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from types import MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_type_hints
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.runtime import Runtime, get_runtime
 from typing_extensions import TypedDict
 
-from reasoningbank_langgraph.errors import MissingStoreError
-from reasoningbank_langgraph.state import Names, ReasoningBankState
+from reasoningbank_langgraph.errors import CachedNodeError, MissingStoreError
+from reasoningbank_langgraph.namespaces import resolve
+from reasoningbank_langgraph.state import Names, ReasoningBankState, as_state
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
@@ -27,6 +30,13 @@ class Context(NamedTuple):
     node: str
     config: RunnableConfig
     runtime: Runtime[Any]
+
+    @classmethod
+    def here(cls, node: str, config: RunnableConfig) -> Self:
+        """Return what the node that runs now knows. Raises `CachedNodeError` if what it does is cached."""
+        if _is_cached(config):
+            raise CachedNodeError(node)
+        return cls(node, config, get_runtime())
 
     @property
     def store(self) -> BaseStore:
@@ -46,10 +56,27 @@ class Context(NamedTuple):
         """The values the caller put into `config["configurable"]`."""
         return self.config.get("configurable", {})
 
+    def namespace(self, template: Sequence[str]) -> tuple[str, ...]:
+        """Fill the labels in braces from `config["configurable"]` and the runtime context."""
+        return resolve(template, self.configurable, self.runtime.context)
+
     def emit(self, event: str, started: float, **facts: Any) -> None:
         """Tell listeners of `stream_mode="custom"` what this step did and how long it took."""
         milliseconds = round((time.perf_counter() - started) * 1000, 3)
         self.runtime.stream_writer({"type": "reasoningbank", "event": event, "ms": milliseconds, **facts})
+
+
+def _is_cached(config: RunnableConfig) -> bool:
+    """Say whether LangGraph keeps the writes of the running task in a cache.
+
+    No public interface tells. The task is known to the function that starts further tasks from it, which stands in the
+    config, in a node with a timeout inside another one.
+    """
+    call = config.get("configurable", {}).get("__pregel_call")
+    while call is not None and not isinstance(call, partial):
+        call = inspect.getclosurevars(call).nonlocals.get("call")
+    task = call.args[0]() if call is not None else None
+    return getattr(task, "cache_key", None) is not None
 
 
 Step = Callable[[State, Context], Update]
@@ -72,18 +99,18 @@ class MemoryNode(Runnable[Any, Update]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the node inside a graph."""
-        return self._step(input, self._context(config))
+        return self._step(as_state(input), self._context(config))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the node inside a graph, without blocking the loop."""
-        return await self._astep(input, self._context(config))
+        return await self._astep(as_state(input), self._context(config))
 
     def __call__(self, state: Any) -> Update:
         """Run the node inside a graph."""
         return self.invoke(state)
 
     def _context(self, config: RunnableConfig | None) -> Context:
-        return Context(self.name or "", ensure_config(config), get_runtime())
+        return Context.here(self.name or "", ensure_config(config))
 
     def _bring_channels(self, names: Names) -> None:
         """Annotate this node's call: LangGraph reads a node's channels from its first parameter's type.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reasoningbank_langgraph.bank import Match, MemoryBank, Written, check_match
-from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template, resolve
+from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes.outage import is_outage, told
 from reasoningbank_langgraph.records import MemoryItem
@@ -27,7 +27,7 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
     `unwritten` for the next run of the thread.
 
     Args:
-        namespace: labels of the bank; labels in braces come from `config["configurable"]`.
+        namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context.
         match: what a later task is matched with: the `task` the lesson was learned on, the `lesson`, or `both`.
 
     Raises:
@@ -39,7 +39,7 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
     check_match(match)
 
     def waiting(state: State, context: Context) -> list[Waiting]:
-        own = {"namespace": list(resolve(template, context.configurable)), "items": state.get("lessons") or []}
+        own = {"namespace": list(context.namespace(template)), "items": state.get("lessons") or []}
         return [*(state.get("unwritten") or []), own]
 
     def consolidate(state: State, context: Context) -> Update:

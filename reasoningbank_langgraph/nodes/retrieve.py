@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reasoningbank_langgraph.bank import MemoryBank, check_question
-from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template, resolve
+from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
 from reasoningbank_langgraph.nodes.attempts import begin, forgotten
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes.outage import is_outage, told
@@ -33,7 +33,7 @@ def create_retrieve(
     of reach, there are no lessons and `memory_error` says why: the task is solved without.
 
     Args:
-        namespace: labels of the bank; labels in braces come from `config["configurable"]`.
+        namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context.
         k: experiences to retrieve; one is best in the paper (section 4.5).
         max_items: lessons to show in all.
         min_score: floor of the similarity, 0..1.
@@ -53,7 +53,7 @@ def create_retrieve(
 
     def question(state: State, context: Context) -> tuple[MemoryBank, dict[str, Any], dict[str, Any]]:
         begun = begin(state, names)
-        bank = MemoryBank(context.store, resolve(template, context.configurable))
+        bank = MemoryBank(context.store, context.namespace(template))
         branch = {"thread_id": context.thread_id, "written": state.get("written")}
         asked = {"task": begun["task"], "task_id": begun["task_id"], **branch, **options}
         return bank, {**forgotten(state, names), "attempt": begun}, asked
