@@ -10,7 +10,7 @@ from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.answers import group_answers
 from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
 from reasoningbank_langgraph.matts.scores import score
-from reasoningbank_langgraph.matts.select import Choice, settle
+from reasoningbank_langgraph.matts.select import Choice, seen_from, settle
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 from .loop_fakes import learner, lessons, verdict
@@ -83,18 +83,77 @@ SUCCESS, FAILURE, UNKNOWN = "success", "failure", "indeterminate"
     [
         (["1"], [], "llm", "verifier", 0, "only"),
         (["1", "2", "2"], [SUCCESS, FAILURE, FAILURE], "tests", "verifier", 0, "verifier"),
-        (["1", "2", "2"], [SUCCESS, FAILURE, FAILURE], "llm", "verifier", 1, "majority"),
-        (["1", "2", "2"], [SUCCESS, FAILURE, FAILURE], "tests", "majority", 1, "majority"),
+        (["1", "2", "2"], [UNKNOWN, UNKNOWN, UNKNOWN], "llm", "verifier", 1, "majority"),
+        (["1", "2", "2"], [SUCCESS, FAILURE, FAILURE], "llm", "verifier", 0, "majority"),
+        (["1", "2", "2"], [SUCCESS, FAILURE, FAILURE], "tests", "majority", 0, "majority"),
+        (["1", "2", "2"], [SUCCESS, FAILURE, FAILURE], "reference", "majority", 1, "majority"),
         (["1", "2", "2", "3", "3"], [UNKNOWN, FAILURE, FAILURE, UNKNOWN, UNKNOWN], "tests", "verifier", 3, "majority"),
         (["1", "1"], [FAILURE, FAILURE], "tests", "verifier", 0, "majority"),
-        (["1", "2", "2"], [UNKNOWN, FAILURE, SUCCESS], "llm", "verifier", 2, "majority"),
+        (["1", "2", "2", "3", "3"], [FAILURE, FAILURE, SUCCESS, UNKNOWN, UNKNOWN], "llm", "verifier", 3, "majority"),
+        (["1", "2", "2"], [FAILURE, FAILURE, FAILURE], "llm", "majority", 1, "majority"),
         (["1", None, None], [], "llm", "verifier", 0, "majority"),
     ],
 )
 def test_a_verifier_comes_before_the_majority(answers, statuses, judge, start, number, by):
-    choice = settle(rollouts(*answers, statuses=statuses, judge=judge), start, frozenset(["tests"]))
+    made = seen_from(start, rollouts(*answers, statuses=statuses, judge=judge))
+    choice = settle(made, start, frozenset(["tests"]))
     assert isinstance(choice, Choice)
     assert (choice.number, choice.by) == (number, by)
+
+
+NO = "I'm sorry, I can't help with that."
+SHRUG = "\\boxed{\\text{I don't know}}"
+
+
+@pytest.mark.parametrize("start", ["verifier", "majority"])
+@pytest.mark.parametrize(
+    ("answers", "statuses"),
+    [
+        ([NO, NO, "\\boxed{4}"], []),
+        ([NO, NO, "4"], [SUCCESS, SUCCESS, FAILURE]),
+        ([SHRUG, SHRUG, "\\boxed{4}"], []),
+        (["I cannot solve this problem."] * 2 + ["4"], []),
+        (["Final answer:", "\\boxed{}", "4"], []),
+        (["\\boxed{5", "\\boxed{5", "4"], []),
+        (["5", "5", "4"], [FAILURE, FAILURE, UNKNOWN]),
+        ([NO, "5", "4"], [SUCCESS, FAILURE, SUCCESS]),
+    ],
+)
+def test_what_is_no_answer_or_judged_wrong_has_no_vote_where_another_has_one(answers, statuses, start):
+    choice = settle(rollouts(*answers, statuses=statuses), start, frozenset(["tests"]))
+    assert isinstance(choice, Choice)
+    assert (choice.number, choice.by, choice.why) == (2, "majority", "1 of 1 answers that have a vote are '4'")
+
+
+@pytest.mark.parametrize("start", ["verifier", "majority", "model"])
+def test_where_all_refuse_the_outcome_says_so(start):
+    choice = settle(rollouts(NO, SHRUG, NO, None), start, frozenset())
+    assert isinstance(choice, Choice)
+    assert (choice.number, choice.by) == (0, "first")
+    assert "refuse" in choice.why
+
+
+def test_refusals_that_a_judge_takes_for_right_are_voted_on_among_themselves():
+    groups = group_answers(rollouts(NO, NO, SHRUG, statuses=[SUCCESS, SUCCESS, FAILURE]))
+    assert [[member.number for member in group.members] for group in groups] == [[0, 1]]
+
+
+def test_a_model_is_shown_no_answer_that_has_no_vote():
+    made = rollouts(NO, "4", "5", "6", statuses=[SUCCESS, SUCCESS, FAILURE, UNKNOWN])
+    assert [rollout.number for rollout in settle(made, "model", frozenset())] == [1, 3]
+
+
+def test_two_refusals_do_not_outvote_the_only_answer_nor_end_the_rollouts():
+    result = matts(solving(NO, NO, "4"), k=3, model=None, learn=False, select="majority", stop_after=1).invoke(
+        TASK, CONFIG
+    )
+    assert (result["answer"], result["selection"]["by"]) == ("4", "majority")
+    assert result["selection"]["votes"] == [{"answer": "4", "rollouts": [2]}]
+
+
+def test_the_majority_that_is_scored_owes_the_reference_nothing():
+    made = rollouts("\\boxed{4}", "\\boxed{5}", "\\boxed{5}", statuses=[SUCCESS, FAILURE, FAILURE], judge="reference")
+    assert score(made, frozenset([0]), 0)["majority_at_k"] is False
 
 
 @pytest.mark.parametrize(
@@ -166,8 +225,8 @@ def test_a_choice_that_moves_with_the_order_or_cannot_be_read_is_none(choose, wh
 
 def test_without_a_model_the_judge_breaks_the_tie_and_without_a_judge_the_first_wins():
     options = {"k": 2, "model": None, "learn": False, "verifiers": ()}
-    result = matts(solving("4", "5"), judge=judged_by("5"), **options).invoke(TASK, CONFIG)
-    assert (result["answer"], result["selection"]["by"]) == ("5", "judge")
+    result = matts(solving("4", "5"), judge=judged_by("4", "5"), **options).invoke(TASK, CONFIG)
+    assert (result["answer"], result["selection"]["by"]) == ("4", "judge")
     result = matts(solving("4", "5"), **options).invoke(TASK, CONFIG)
     assert (result["answer"], result["selection"]["by"]) == ("4", "first")
 

@@ -22,9 +22,9 @@
 No text is ever executed: there is no `eval` and no parser of another package anywhere on the way.
 """
 
-from reasoningbank_langgraph.math_answers.agreement import final_answer, same_answer
+from reasoningbank_langgraph.math_answers.agreement import final_answer, is_refusal, same_answer
 from reasoningbank_langgraph.math_answers.compare import equivalent
 from reasoningbank_langgraph.math_answers.extract import extract_answer
 from reasoningbank_langgraph.math_answers.found import ExtractedAnswer
 
-__all__ = ["ExtractedAnswer", "equivalent", "extract_answer", "final_answer", "same_answer"]
+__all__ = ["ExtractedAnswer", "equivalent", "extract_answer", "final_answer", "is_refusal", "same_answer"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from reasoningbank_langgraph.math_answers import final_answer, same_answer
+from reasoningbank_langgraph.math_answers import final_answer, is_refusal, same_answer
 from reasoningbank_langgraph.matts.rollouts import Rollout
 
 SHORT = 120
@@ -19,16 +19,44 @@ class Group(NamedTuple):
     members: list[Rollout]
 
 
-def group_answers(rollouts: Iterable[Rollout]) -> list[Group]:
-    """Return the rollouts that ended with an answer, grouped; most votes first, then lowest number.
+class _Answered(NamedTuple):
+    rollout: Rollout
+    answer: str
 
-    Where some replies mark their answer, a long reply that does not is one without an answer.
+    @property
+    def refuses(self) -> bool:
+        return is_refusal(self.answer)
+
+    def judged(self, status: str) -> bool:
+        return self.rollout.verdict is not None and self.rollout.verdict.status == status
+
+
+def count_votes(rollouts: Sequence[Rollout]) -> list[Group]:
+    """Return the rollouts that have a vote whatever others say, grouped; most votes first, then lowest number.
+
+    A refusal has none, nor has a rollout that failed, ended without an answer or was judged wrong. Where some replies
+    mark their answer, a long reply that does not is one without an answer.
     """
-    answered = [
-        (rollout, answer)
+    return _grouped([given for given in _answered(rollouts) if not given.refuses and not given.judged("failure")])
+
+
+def group_answers(rollouts: Sequence[Rollout]) -> list[Group]:
+    """Return the votes; where there are none, those of answers judged wrong, else of refusals judged right."""
+    answered = _answered(rollouts)
+    judged_wrong = [given for given in answered if not given.refuses]
+    accepted = [given for given in answered if given.refuses and given.judged("success")]
+    return count_votes(rollouts) or _grouped(judged_wrong) or _grouped(accepted)
+
+
+def _answered(rollouts: Sequence[Rollout]) -> list[_Answered]:
+    return [
+        _Answered(rollout, answer)
         for rollout in rollouts
         if rollout.error is None and (answer := final_answer(rollout.answer)) is not None
     ]
+
+
+def _grouped(answered: Sequence[_Answered]) -> list[Group]:
     marked = any(answer != rollout.answer for rollout, answer in answered)
     groups: list[Group] = []
     for rollout, answer in answered:

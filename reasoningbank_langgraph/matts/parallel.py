@@ -13,8 +13,9 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.types import Send
 
 from reasoningbank_langgraph.errors import TooFewAttemptsError
-from reasoningbank_langgraph.matts.answers import group_answers
+from reasoningbank_langgraph.matts.answers import count_votes
 from reasoningbank_langgraph.matts.rollouts import Rollout, read_rollouts
+from reasoningbank_langgraph.matts.select import seen_from
 from reasoningbank_langgraph.matts.settings import Scaling
 from reasoningbank_langgraph.nodes.base import Context
 from reasoningbank_langgraph.state import Names
@@ -69,7 +70,7 @@ def ended(rollouts: Sequence[Rollout], scaling: Scaling) -> str | None:
         return None
     if scaling.select == "verifier" and _accepted(rollouts, scaling) >= scaling.stop_after:
         return "accepted"
-    votes = [len(group.members) for group in group_answers(rollouts)]
+    votes = [len(group.members) for group in count_votes(seen_from(scaling.select, rollouts))]
     first, second = [*votes, 0, 0][:2]
     unchangeable = scaling.select in ("verifier", "majority") and first > second + left
     return "majority" if unchangeable and not _provable(rollouts, scaling) else None

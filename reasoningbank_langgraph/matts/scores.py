@@ -8,6 +8,7 @@ from typing import Any
 from reasoningbank_langgraph.judges import ReferenceJudge
 from reasoningbank_langgraph.matts.answers import group_answers
 from reasoningbank_langgraph.matts.rollouts import Rollout, attempt_at
+from reasoningbank_langgraph.matts.select import blind
 
 
 def right_rollouts(state: Mapping[str, Any], rollouts: Sequence[Rollout]) -> frozenset[int]:
@@ -36,7 +37,7 @@ def score(rollouts: Sequence[Rollout], right: frozenset[int], best: int) -> dict
         `majority_at_k`, whether the answer with the most votes is (of several, the one first given); `best_of_k`,
         whether `best` is.
     """
-    groups = group_answers(rollouts)
+    groups = group_answers(blind(rollouts))
     return {
         "rollouts": len(rollouts),
         "right": len(right),

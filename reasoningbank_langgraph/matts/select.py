@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from reasoningbank_langgraph.dialogue import Speaker
 from reasoningbank_langgraph.errors import ModelError
+from reasoningbank_langgraph.math_answers import is_refusal
 from reasoningbank_langgraph.matts.answers import group_answers
 from reasoningbank_langgraph.matts.choice import Opinion, ask_best
 from reasoningbank_langgraph.matts.rollouts import Rollout, attempt_at, judged_at
@@ -46,6 +47,11 @@ def knows_answer(rollout: Rollout) -> bool:
     return rollout.verdict is not None and rollout.verdict.judge == "reference"
 
 
+def seen_from(start: object, rollouts: Sequence[Rollout]) -> Sequence[Rollout]:
+    """Return the rollouts as a selection sees them that starts there: only a verifier's looks at the reference."""
+    return rollouts if start == "verifier" else blind(rollouts)
+
+
 def settle(rollouts: Sequence[Rollout], start: str, verifiers: frozenset[str]) -> Choice | list[Rollout]:
     """Return the choice that needs no model, or the rollouts a model should choose from.
 
@@ -61,7 +67,6 @@ def settle(rollouts: Sequence[Rollout], start: str, verifiers: frozenset[str]) -
         proven = [rollout for rollout in pool if _proven(rollout, "success", verifiers)]
         if proven:
             return Choice(proven[0].number, "verifier", _accepted(proven))
-        pool = [rollout for rollout in pool if not _proven(rollout, "failure", verifiers)] or pool
     groups = group_answers(pool)
     if start != "model" and groups:
         votes = len(groups[0].members)
@@ -69,8 +74,11 @@ def settle(rollouts: Sequence[Rollout], start: str, verifiers: frozenset[str]) -
         if len(leading) == 1:
             answered = sum(len(group.members) for group in groups)
             best = min(groups[0].members, key=by_rank)
-            return Choice(best.number, "majority", f"{votes} of {answered} answers are {groups[0].answer!r:.80}")
+            why = f"{votes} of {answered} answers that have a vote are {groups[0].answer!r:.80}"
+            return Choice(best.number, "majority", why)
         groups = leading
+    if not groups and any(is_refusal(rollout.answer or "") for rollout in pool):
+        return concluded(pool, Opinion(None, "no rollout gives an answer: those that say anything refuse"))
     # Of equivalent answers one is shown; those without an answer only where no rollout has one.
     return sorted((min(group.members, key=by_rank) for group in groups), key=by_rank)[:SHOWN] or pool[:SHOWN]
 
@@ -100,7 +108,7 @@ class Selector:
         self, state: Mapping[str, Any], rollouts: Sequence[Rollout], start: str, config: RunnableConfig
     ) -> Choice:
         """Return the choice, starting at `start`."""
-        settled = settle(rollouts if start == "verifier" else blind(rollouts), start, self.verifiers)
+        settled = settle(seen_from(start, rollouts), start, self.verifiers)
         if isinstance(settled, Choice):
             return settled
         if self.speaker is None or len(settled) == 1:
@@ -115,7 +123,7 @@ class Selector:
         self, state: Mapping[str, Any], rollouts: Sequence[Rollout], start: str, config: RunnableConfig
     ) -> Choice:
         """Async form of `choose`."""
-        settled = settle(rollouts if start == "verifier" else blind(rollouts), start, self.verifiers)
+        settled = settle(seen_from(start, rollouts), start, self.verifiers)
         if isinstance(settled, Choice):
             return settled
         if self.speaker is None or len(settled) == 1:

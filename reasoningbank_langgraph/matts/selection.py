@@ -12,7 +12,7 @@ from reasoningbank_langgraph.matts.answers import SHORT, group_answers
 from reasoningbank_langgraph.matts.parallel import ended
 from reasoningbank_langgraph.matts.rollouts import Rollout, read_rollouts
 from reasoningbank_langgraph.matts.scores import right_rollouts, score
-from reasoningbank_langgraph.matts.select import Choice, Selector, by_function, knows_answer
+from reasoningbank_langgraph.matts.select import Choice, Selector, by_function, knows_answer, seen_from
 from reasoningbank_langgraph.matts.settings import Scaling
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.state import Names
@@ -110,7 +110,7 @@ def report(state: Mapping[str, Any], choice: Choice, best: Choice, scaling: Scal
         "oracle": scaling.select not in ("majority", "model") and any(map(knows_answer, rollouts)),
         "votes": [
             {"answer": group.answer[:SHORT], "rollouts": [rollout.number for rollout in group.members]}
-            for group in group_answers(rollouts)
+            for group in group_answers(seen_from(scaling.select, rollouts))
         ],
         "scores": score(rollouts, right_rollouts(state, rollouts), best.number) if known else None,
         "rollouts": {

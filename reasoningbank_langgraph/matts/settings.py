@@ -41,7 +41,8 @@ class Scaling:
     mode: Mode = "parallel"
     select: Select = "verifier"
     """Where selection starts: with the `verifier`, else the `majority`, else the choice of a `model`; each goes on to
-    the next where it settles nothing. Or a function of your own."""
+    the next where it settles nothing. What refuses, gives no answer or is judged wrong has no vote where another has
+    one. Or a function of your own."""
     min_attempts: int = 1
     """Rollouts that must end without an error."""
     max_concurrency: int | None = None
