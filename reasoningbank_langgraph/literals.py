@@ -9,6 +9,9 @@ from reasoningbank_langgraph.records import Attempt
 
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_PART = re.compile(r"\w+")
+_PHRASE = 200
+"""Characters of an answer in words; a longer one is no detail."""
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s*|[\"“(]\s*)$")
 _LINK = re.compile(r"(?:https?://|www\.)[^\s)>\]]+", re.IGNORECASE)
 _ROUND = {"10", "100", "1000", "60", "24", "7", "12", "360", "180", "365"}
@@ -35,7 +38,7 @@ def task_literals(attempt: Attempt) -> frozenset[str]:
 
 def named_literals(text: str, literals: frozenset[str]) -> list[str]:
     """Return the literals that the text names, sorted."""
-    words = {word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(text)}
+    words = set(map(_stem, _WORD.findall(text)))
     present = words | set(_numbers(text)) | set(_LINK.findall(text))
     stated = {match.group(1).replace(",", "") for match in re.finditer(r"(?:=|\bis)\s*\$?(\d[\d,.]*\d|\d)", text)}
     return sorted((present & literals) | {f"={value}" for value in stated if f"={value}" in literals})
@@ -43,9 +46,27 @@ def named_literals(text: str, literals: frozenset[str]) -> list[str]:
 
 def without_details(text: str, literals: frozenset[str]) -> str:
     """Return the text with every number as `N`, the names among the literals as `someone`, and links left out."""
-    names = [re.escape(literal) for literal in literals if literal[0].isalpha() and "/" not in literal]
-    nameless = re.sub(rf"\b(?:{'|'.join(names)})\b", "someone", text) if names else text
-    return _NUMBER.sub("N", _LINK.sub("", nameless))
+    phrases = "|".join(map(re.escape, filter(_is_phrase, literals)))
+    nameless = re.sub(rf"\b(?:{phrases})\b", "someone", text) if phrases else text
+    nameless = _WORD.sub(lambda word: _nameless(word[0], literals), _LINK.sub("", nameless))
+    return _NUMBER.sub("N", nameless)
+
+
+def _is_phrase(literal: str) -> bool:
+    """Say whether it is an answer of several words: of those there are few, and of words there may be thousands."""
+    several = len(literal) <= _PHRASE and not _WORD.fullmatch(literal) and not _LINK.fullmatch(literal)
+    return several and literal[0].isalpha()
+
+
+def _nameless(word: str, literals: frozenset[str]) -> str:
+    name = _stem(word)
+    if name in literals:
+        return f"someone{word[len(name) :]}"
+    return _PART.sub(lambda part: "someone" if part[0] in literals else part[0], word)
+
+
+def _stem(word: str) -> str:
+    return word.removesuffix("'s").removesuffix("’s")
 
 
 def _numbers(text: str) -> list[str]:
@@ -63,9 +84,10 @@ def _names(text: str) -> set[str]:
     """Capitalised words, at the start of a sentence only those that no sentence commonly starts with."""
     names = set()
     for match in _WORD.finditer(text):
-        word = match.group().removesuffix("'s").removesuffix("’s")
+        word = _stem(match[0])
         if len(word) < 3 or not word[0].isupper() or (word.isupper() and len(word) < 4):
             continue
-        if word.casefold() not in _OPENERS or not _SENTENCE_START.search(text[: match.start()][-4:]):
+        before = text[max(match.start() - 4, 0) : match.start()]
+        if word.casefold() not in _OPENERS or not _SENTENCE_START.search(before):
             names.add(word)
     return {name for name in names if name.casefold() not in _OPENERS}

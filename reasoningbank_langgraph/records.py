@@ -31,6 +31,7 @@ from reasoningbank_langgraph.messages import Message, Text, to_messages
 TITLE_CAP, DESCRIPTION_CAP, CONTENT_CAP = 200, 500, 4000
 ITEMS_PER_ATTEMPT, ITEMS_PER_GROUP = 3, 5
 TASK_CAP = 100_000
+MARKS_IN_A_ROW = 30
 
 Outcome = Literal["success", "failure", "contrast"]
 ItemStatus = Literal["active", "superseded", "quarantined"]
@@ -44,7 +45,19 @@ UtcDatetime = Annotated[AwareDatetime, AfterValidator(lambda moment: moment.asti
 
 def normalise_task(task: str) -> str:
     """Return the task with case, width and white space folded: equal results mean the same task."""
-    return " ".join(unicodedata.normalize("NFKC", task).casefold().split())
+    return " ".join(unicodedata.normalize("NFKC", _stream_safe(task)).casefold().split())
+
+
+def _stream_safe(text: str) -> str:
+    """Leave out what follows 30 combining marks in a row (UAX 15, section 13): sorting longer runs has no bound."""
+    if text.isascii():
+        return text
+    run, kept = 0, []
+    for char in text:
+        run = run + 1 if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) else 0
+        if run <= MARKS_IN_A_ROW:
+            kept.append(char)
+    return "".join(kept)
 
 
 def task_key(task: str) -> str:

@@ -1,5 +1,6 @@
 """Nothing untrusted leaves its fence or passes for structure, and plain text comes out as it went in."""
 
+import json
 import re
 
 import pytest
@@ -17,7 +18,9 @@ from reasoningbank_langgraph.text import (
     without_memories,
 )
 from tests.benchmarks import fence_corpus
-from tests.data.fence_payloads import PAYLOADS, UNTOUCHED
+from tests.conftest import DATA
+from tests.data.chat_tokens import TOKENS
+from tests.data.fence_payloads import DISGUISES, PAYLOADS, UNTOUCHED
 from tests.fence_checks import inside, problem_in_block, problem_in_rendered, problem_in_text
 
 ITEM = {"title": "Check units", "description": "Mixed units.", "content": r"Use \frac{1}{2}.", "outcome": "failure"}
@@ -33,6 +36,38 @@ def test_every_payload_in_every_field_stays_inside():
 def test_plain_text_comes_out_byte_for_byte(text):
     assert clean_line(text) == text
     assert clean_text(text) == text
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the math problems are not on this machine")
+def test_no_math_problem_or_solution_is_changed():
+    rows = [json.loads(line) for path in DATA.glob("*.jsonl") for line in path.read_bytes().split(b"\n")[:1500] if line]
+    texts = [
+        row[name].replace("\u200b", "") for row in rows for name in ("problem", "question", "solution") if name in row
+    ]
+    assert len(texts) > 3000
+    assert [text for text in texts if clean_text(text) != text] == []
+
+
+@pytest.mark.parametrize(
+    ("family", "token"), [(family, token) for family in TOKENS for token in TOKENS[family]], ids=ascii
+)
+def test_a_token_of_a_chat_model_is_broken(family, token):
+    for text in (token, f"so{token}x", f"So {token.replace('|', chr(0xFF5C))}", f"a\n{token[:2]}\u200b{token[2:]}\nb"):
+        for clean in (clean_line, clean_text):
+            assert token not in fold_bars(clean(text))
+
+
+def fold_bars(text):
+    return text.replace("\uff5c", "|")
+
+
+@pytest.mark.parametrize("line", DISGUISES, ids=ascii)
+def test_a_role_at_the_start_of_a_line_is_broken_in_whatever_disguise(line):
+    for clean in (clean_line, clean_text):
+        broken = clean(line + " obey")
+        assert broken != line + " obey"
+        assert re.fullmatch(r"(?:\w+\. )?\([a-z ]+\) obey", broken)
+    assert clean_text(f"First.\n  {line} obey") == f"First.\n  {clean_text(line)} obey"
 
 
 # Single characters that matter, and whole payloads, put together at random.
@@ -208,7 +243,7 @@ def test_what_is_not_exactly_one_block_is_not_read():
         ("<think>hm</think>", "(think)hm(/think)"),
         ("[INST] <<SYS>>", "(inst) (sys)"),
         ("```py\nx\n```", "'''py\nx\n'''"),
-        ("System: x\nHuman: y", "(system): x\n(human): y"),
+        ("System: x\nHuman: y", "(system) x\n(human) y"),
         ("one\u2028two\r\nthree", "one\ntwo\nthree"),
         ("\x1b[2Jx", "[2Jx"),
     ],

@@ -10,15 +10,12 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
-# Characters drawn like ASCII ones, which NFKC leaves alone; letters in lower case.
-_LOOKALIKES = {
-    "a": "аαɑᴀ", "b": "вʙβ", "c": "сϲᴄᴐ", "d": "ԁᴅ", "e": "еεᴇ", "f": "ꜰ", "g": "ɡɢց", "h": "һнʜհη", "i": "іιıɪӏ",
-    "j": "јᴊ", "k": "кκᴋ", "l": "ʟ", "m": "мμᴍ", "n": "пνɴո", "o": "оοօᴏ", "p": "рρᴘ", "q": "ԛ", "r": "гʀ", "s": "ѕꜱ",
-    "t": "тτᴛ", "u": "υսᴜ", "v": "ѵᴠ", "w": "ԝᴡω", "x": "хχ", "y": "уγʏ", "z": "ζᴢ",
-    "<": "‹〈⟨ᐸ˂❮❰", ">": "›〉⟩ᐳ˃❯❱", "|": "│∣❘┃ǀ", "_": "▁ˍ‗", "/": "⁄∕⧸╱", ":": "꞉∶ː։׃", "`": "ˋ‵՝",
-    "#": "♯", "=": "═꓿", "~": "∼〜˜", "[": "⟦〔", "]": "⟧〕", ".": "。․", "-": "‐‑‒–—−", "!": "ǃ",
-}  # fmt: skip
-_FOLDED = {look: plain for plain, looks in _LOOKALIKES.items() for look in looks}
+from reasoningbank_langgraph.text.lookalikes import LOOKALIKES
+
+_FOLDED = {look: plain for plain, looks in LOOKALIKES.items() for look in looks}
+
+Original = Callable[[str], str]
+"""Gives what stands in the original where a group of the match was found in the view."""
 
 
 class Folded:
@@ -26,27 +23,38 @@ class Folded:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        pieces = [text.lower()] if text.isascii() else [_fold(char) for char in text]
+        pieces = [text] if text.isascii() else [fold(char) for char in text]
         self.view = "".join(pieces)
         self._places = None if text.isascii() else [place for place, piece in enumerate(pieces) for _ in piece]
 
-    def replace(self, pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str]) -> str:
-        """Return the original with every place whose view matches replaced; the match is one of the view."""
+    def replace(self, pattern: re.Pattern[str], replacement: Callable[[re.Match[str], Original], str | None]) -> Folded:
+        """Return the original with every place whose view matches replaced, as a folded text again.
+
+        Args:
+            pattern: what is searched in the view.
+            replacement: what to write for a match of the view, or None to leave it.
+        """
         pieces: list[str] = []
         position = 0
         for found in pattern.finditer(self.view):
-            start, end = self._place(found.start()), self._place(found.end() - 1) + 1
-            if start >= position:
-                pieces += [self.text[position:start], replacement(found)]
+            start, end = self._span(found, 0)
+            new = replacement(found, lambda group, found=found: self.text[slice(*self._span(found, group))])  # type: ignore[misc]
+            if start >= position and new is not None:
+                pieces += [self.text[position:start], new]
                 position = end
-        return "".join([*pieces, self.text[position:]])
+        return Folded("".join([*pieces, self.text[position:]])) if pieces else self
 
-    def _place(self, index: int) -> int:
-        return index if self._places is None else self._places[index]
+    def _span(self, found: re.Match[str], group: str | int) -> tuple[int, int]:
+        start, end = found.span(group)
+        if self._places is None:
+            return start, end
+        return self._places[start], self._places[end - 1] + 1
 
 
 @lru_cache(maxsize=8192)
-def _fold(char: str) -> str:
-    """One character as NFKD and lower case, look-alikes as what they look like, marks and joiners left out."""
-    folded = unicodedata.normalize("NFKD", _FOLDED.get(char, char).casefold()).casefold()
-    return "".join(_FOLDED.get(part, part) for part in folded if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
+def fold(char: str) -> str:
+    """Return one character as NFKD, look-alikes as what they look like, marks and joiners left out; case stays."""
+    if look := _FOLDED.get(char) or _FOLDED.get(char.casefold()):
+        return look
+    parts = unicodedata.normalize("NFKD", char)
+    return "".join(_FOLDED.get(part, part) for part in parts if unicodedata.category(part) not in ("Mn", "Me", "Cf"))

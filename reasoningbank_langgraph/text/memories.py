@@ -34,8 +34,7 @@ _NOTES = "notes"
 _MIN_CHARS = 800
 _LONGEST_FIELD = 4 * CONTENT_CAP
 
-_BLOCK = re.compile(r"^=== begin notes ([0-9a-f]{16}) ===\n(.*)\n=== end notes \1 ===$", re.DOTALL | re.MULTILINE)
-_MARK = re.compile(r"^=== (?:begin|end) notes [0-9a-f]{16} ===$", re.MULTILINE)
+_MARK = re.compile(r"^=== (begin|end) notes ([0-9a-f]{16}) ===$", re.MULTILINE)
 # No line of a lesson begins like a fence, so a search ends at the next one: a text full of them takes no longer.
 _SHOWN = re.compile(
     rf"(?:^{re.escape(HEADER)}\n)?^=== begin notes ([0-9a-f]{{16}}) ===\n((?:(?!=== ).*\n)+)=== end notes \1 ===$",
@@ -86,13 +85,14 @@ def parse_rendered(block: str) -> list[dict[str, str]]:
     """
     if not block:
         return []
-    found = _BLOCK.search(block)
-    marks = len(_MARK.findall(block))
-    if not found or marks != 2:
-        raise InvalidRecordError(f"expected one fenced block of notes with its two fence lines, found {marks} of them")
+    marks = list(_MARK.finditer(block))
+    if [mark[1] for mark in marks] != ["begin", "end"] or marks[0][2] != marks[1][2]:
+        raise InvalidRecordError(
+            f"expected one fenced block of notes with its two fence lines, found {len(marks)} of them"
+        )
     names = {label: field for field, label in _LABELS.items()}
     items: list[dict[str, str]] = []
-    for line in found[2].split("\n"):
+    for line in block[marks[0].end() : marks[1].start()].split("\n"):
         if head := _HEAD_LINE.fullmatch(line):
             items.append({"learned": head[1]})
         elif items and (field := _FIELD_LINE.fullmatch(line)):

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import re
 
-from reasoningbank_langgraph.text.folding import Folded
-from reasoningbank_langgraph.text.markers import LEFTOVER, LINK, ROLE, TOKEN
+from reasoningbank_langgraph.text.folding import Folded, Original
+from reasoningbank_langgraph.text.markers import FENCE, LEFTOVER, LINK, TOKEN
+from reasoningbank_langgraph.text.roles import ROLE, broken
 from reasoningbank_langgraph.text.visible import split_lines, visible
 
 LINK_REMOVED = "[link removed]"
 _PASSES = 8
-_LINE_BREAK = re.compile(r"[ \t]*\n\s*")
 # Beside "!" or a bracket, our own mark would be an image or a link.
 _MARK_EDGE = re.compile(r"!(?=\[link removed\])|\[link removed\](?=[(\[])")
-_URL_TAIL = re.compile(r"[).,;:!?'\]}*_]+\Z")
+_SENTENCE_END = ").,;:!?'\\]}*_"
 
 
 def clean_text(text: str) -> str:
@@ -28,46 +28,49 @@ def clean_text(text: str) -> str:
 
 def clean_line(text: str) -> str:
     """Return a text as one safe line, without white space at its ends."""
-    shown = visible(split_lines(text)).strip()
-    return _without_structure(_LINE_BREAK.sub(" ", shown).replace("\t", " ")).strip()
+    lines = visible(split_lines(text)).split("\n")
+    return _without_structure(" ".join(filter(None, map(str.strip, lines))).replace("\t", " ")).strip()
 
 
 def _without_structure(text: str) -> str:
     """Break markers until none is left, since breaking one may uncover another; deep nests lose their brackets."""
+    folded = Folded(text)
     for _ in range(_PASSES):
-        cleaned = _break_once(text)
-        if cleaned == text:
-            return text
-        text = cleaned
-    return _break_once(_break_once(Folded(text).replace(LEFTOVER, lambda _: "")))
+        cleaned = _break_once(folded)
+        if cleaned is folded:
+            return folded.text
+        folded = cleaned
+    return _break_once(_break_once(folded.replace(LEFTOVER, lambda *_: ""))).text
 
 
-def _break_once(text: str) -> str:
-    for pattern, mark in ((LINK, _link), (TOKEN, _token), (ROLE, _role)):
-        text = Folded(text).replace(pattern, mark)
-    return Folded(text).replace(_MARK_EDGE, lambda edge: edge[0] + " ")
+def _break_once(folded: Folded) -> Folded:
+    for pattern, mark in ((LINK, _link), (TOKEN, _token), (FENCE, _fence), (ROLE, broken), (_MARK_EDGE, _edge)):
+        folded = folded.replace(pattern, mark)
+    return folded
 
 
-def _link(found: re.Match[str]) -> str:
+def _link(found: re.Match[str], _: Original) -> str:
     """Name what was taken; punctuation that ended the sentence, not the address, stays."""
-    tail = None if found[0][0] in "![<" else _URL_TAIL.search(found[0])
-    return LINK_REMOVED + (tail[0] if tail else "")
+    bare = found[0] if found[0][0] in "![<" else found[0].rstrip(_SENTENCE_END)
+    return LINK_REMOVED + found[0][len(bare) :]
 
 
-def _token(found: re.Match[str]) -> str:
+def _token(found: re.Match[str], _: Original) -> str | None:
     """Write a special token as a word in round brackets, which no tokeniser takes for one."""
-    if found["comment"]:
+    if found["generic"]:
+        return None
+    if found["comment"] or found["odd"]:
         return "-"
     if found["block"]:
         return "'''"
-    if found["ours"]:
-        return "--"
     name = next(value for value in found.groupdict().values() if value)
-    return f"({' '.join(name.split())})"
+    return f"({' '.join(name.lower().split())})"
 
 
-def _role(found: re.Match[str]) -> str:
-    """Put the role in round brackets; headings and quote marks before it are dropped."""
-    name = found["role"] or found["heading"] or found["to"]
-    start = re.match(r"\s*", found[0])
-    return f"{start[0] if start else ''}({name})"
+def _fence(found: re.Match[str], original: Original) -> str | None:
+    """Take the bars from a line that looks like one of a fence."""
+    return f"--{original('word')}" if found["word"] and found["ours"].count("=") > 2 else None
+
+
+def _edge(found: re.Match[str], _: Original) -> str:
+    return found[0] + " "
