@@ -8,10 +8,11 @@ even when there is no item to test it on.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from reasoningbank_langgraph.errors import InvalidFilterError
+from reasoningbank_langgraph.store.values import DEPTH_CAP
 
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "$gt": operator.gt,
@@ -26,7 +27,8 @@ def check_filter(condition: object) -> None:
     """Refuse a filter that could not be applied to some item.
 
     Raises:
-        InvalidFilterError: not a mapping, an unknown operator, an operator in place of a field.
+        InvalidFilterError: not a mapping, an unknown operator, an operator in place of a field, nested deeper than
+            a value can be.
     """
     if condition is None:
         return
@@ -34,10 +36,10 @@ def check_filter(condition: object) -> None:
         raise InvalidFilterError(f"a filter is a dict of field to value, got {type(condition).__name__}")
     for field, wanted in condition.items():
         if not isinstance(field, str):
-            raise InvalidFilterError(f"filter fields are strings, got {field!r}")
+            raise InvalidFilterError(f"filter fields are strings, got {type(field).__name__}")
         if field.startswith("$"):
             raise InvalidFilterError(f"Unsupported operator: {field[:80]} (a filter names fields; all must match)")
-        _check_wanted(wanted)
+    _check_wanted(condition.values())
 
 
 def matches(value: Mapping[str, Any], condition: Mapping[str, Any] | None) -> bool:
@@ -45,41 +47,71 @@ def matches(value: Mapping[str, Any], condition: Mapping[str, Any] | None) -> bo
     return not condition or all(_meets(value.get(field), wanted) for field, wanted in condition.items())
 
 
-def _check_wanted(wanted: Any) -> None:
-    if isinstance(wanted, Mapping):
-        operators = [name for name in wanted if isinstance(name, str) and name.startswith("$")]
-        for name in wanted if operators else ():
-            if name not in _OPERATORS:
-                raise InvalidFilterError(f"Unsupported operator: {str(name)[:80]} (use {', '.join(_OPERATORS)})")
-        for inner in () if operators else wanted.values():
-            _check_wanted(inner)
-    elif isinstance(wanted, list | tuple):
-        for inner in wanted:
-            _check_wanted(inner)
+def _check_wanted(things: Iterable[Any]) -> None:
+    level = [(thing, False) for thing in things]
+    for _ in range(DEPTH_CAP):
+        if not level:
+            return
+        for wanted, literal in level:
+            if not literal:
+                _check_operators(wanted)
+            if not isinstance(wanted, Mapping | list | Hashable):
+                raise InvalidFilterError(f"a filter compares with what JSON can hold, got {type(wanted).__name__}")
+        # By identity: what holds itself, or one part many times over, is looked at once a level.
+        level = list({(id(part[0]), part[1]): part for pair in level for part in _parts_below(*pair)}.values())
+    raise InvalidFilterError(f"a filter is nested at most {DEPTH_CAP} deep, like the values it is compared with")
 
 
-def _meets(found: Any, wanted: Any) -> bool:
-    if isinstance(wanted, Mapping):
-        if any(isinstance(name, str) and name.startswith("$") for name in wanted):
-            return all(_compare(found, name, bound) for name, bound in wanted.items())
-        return isinstance(found, dict) and all(_meets(found.get(name), inner) for name, inner in wanted.items())
-    if isinstance(wanted, list | tuple):
-        pairs = zip(found, wanted, strict=True) if isinstance(found, list) and len(found) == len(wanted) else None
-        return pairs is not None and all(_meets(one, inner) for one, inner in pairs)
+def _parts_below(wanted: Any, literal: bool) -> Iterator[tuple[Any, bool]]:
+    parts = wanted.values() if isinstance(wanted, Mapping) else wanted if isinstance(wanted, list | tuple) else ()
+    literal = literal or _has_operators(wanted)
+    return ((part, literal) for part in parts)
+
+
+def _check_operators(wanted: Any) -> None:
+    for name in wanted if _has_operators(wanted) else ():
+        if name not in _OPERATORS:
+            raise InvalidFilterError(
+                f"Unsupported operator: {name if isinstance(name, str) else type(name).__name__:.80} (use {', '.join(_OPERATORS)})"
+            )
+
+
+def _has_operators(wanted: Any) -> bool:
+    return isinstance(wanted, Mapping) and any(isinstance(name, str) and name.startswith("$") for name in wanted)
+
+
+def _meets(found: Any, wanted: Any, *, exactly: bool = False) -> bool:
+    """Say whether a part of a value is what is wanted; `exactly` as it stands, without operators or further fields."""
+    pairs = [(found, wanted)]
+    while pairs:
+        found, wanted = pairs.pop()
+        if not exactly and _has_operators(wanted):
+            if not all(_compare(found, name, bound) for name, bound in wanted.items()):
+                return False
+        elif isinstance(wanted, Mapping):
+            if not isinstance(found, dict) or (exactly and found.keys() != wanted.keys()):
+                return False
+            pairs += ((found.get(name), inner) for name, inner in wanted.items())
+        elif isinstance(wanted, list | tuple):
+            if not isinstance(found, list) or len(found) != len(wanted):
+                return False
+            pairs += zip(found, wanted, strict=True)
+        elif not _same(found, wanted):
+            return False
+    return True
+
+
+def _same(found: Any, wanted: Any) -> bool:
+    if isinstance(found, dict | list):
+        return False  # never compared: their own comparison goes as deep as they are
     return bool(found == wanted)
 
 
 def _compare(found: Any, name: str, bound: Any) -> bool:
-    if name == "$eq":
-        return bool(found == _plain(bound))
-    if name == "$ne":
-        return bool(found != _plain(bound))
+    if name in ("$eq", "$ne"):
+        return _meets(found, bound, exactly=True) is (name == "$eq")
     comparable = (_is_number(found) and _is_number(bound)) or (isinstance(found, str) and isinstance(bound, str))
     return comparable and _ORDER[name](found, bound)
-
-
-def _plain(bound: Any) -> Any:
-    return [_plain(inner) for inner in bound] if isinstance(bound, list | tuple) else bound
 
 
 def _is_number(thing: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -104,7 +105,8 @@ class Indexing:
         """Embed distinct texts: all documents in one call, each query once. Makes no call for nothing.
 
         Raises:
-            EmbeddingError: the answer has another count or length than asked for, or is not finite.
+            EmbeddingError: the answer has another count or length than asked for, or holds a vector without a
+                direction: zero, NaN or infinity.
         """
         if self.embeddings is None:
             return Embedded({}, {})
@@ -122,28 +124,45 @@ class Indexing:
         return self._checked(documents, found, queries, answers)
 
     def _checked(self, documents: Sequence[str], found: Any, queries: Sequence[str], answers: Any) -> Embedded:
-        rows = self._unit(found, len(documents))
-        asked = self._unit(answers, len(queries))
+        rows = self._unit(found, len(documents), "document")
+        asked = self._unit(answers, len(queries), "query")
         return Embedded(
             dict(zip(documents, rows, strict=True)),
             dict(zip(queries, asked, strict=True)),
         )
 
-    def _unit(self, raw: Any, count: int) -> NDArray[np.float32]:
+    def _unit(self, raw: Any, count: int, what: str) -> NDArray[np.float32]:
         if count == 0:
             return np.empty((0, self.dims), np.float32)
+        vectors = self._numbers(raw, count, what)
+        finite = np.isfinite(vectors).all(axis=1)
+        self._require(finite, what, "NaN or infinity")
+        largest = np.abs(vectors).max(axis=1, keepdims=True)
+        self._require(largest[:, 0] > 0, what, "a zero vector, which is close to nothing")
+        vectors = vectors / largest
+        return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+    def _numbers(self, raw: Any, count: int, what: str) -> NDArray[np.float64]:
         try:
             vectors = np.asarray(raw, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise EmbeddingError(f"{self.name} returned something that is no list of vectors: {error}") from error
+        except (TypeError, ValueError, ArithmeticError, RuntimeError) as error:
+            odd = self._odd_one(raw, what)
+            raise EmbeddingError(f"{self.name} returned something that is no list of vectors{odd}") from error
         if vectors.shape != (count, self.dims):
             raise EmbeddingError(f"{self.name} returned the shape {vectors.shape}, expected {(count, self.dims)}")
-        if not np.isfinite(vectors).all():
-            raise EmbeddingError(f"{self.name} returned NaN or infinity")
-        largest = np.abs(vectors).max(axis=1, keepdims=True)
-        vectors = vectors / np.where(largest > 0, largest, 1.0)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return (vectors / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+        return vectors
+
+    def _odd_one(self, raw: Any, what: str) -> str:
+        with suppress(TypeError, ValueError):
+            for place, vector in enumerate(raw, start=1):
+                if len(vector) != self.dims:
+                    return f": {len(vector)} numbers instead of {self.dims} for {what} {place}"
+        return ""
+
+    def _require(self, good: NDArray[np.bool_], what: str, instead: str) -> None:
+        if not good.all():
+            place = int(np.flatnonzero(~good)[0]) + 1
+            raise EmbeddingError(f"{self.name} returned {instead}, for {what} {place} of {len(good)}")
 
     def _documents(self, texts: Sequence[str]) -> Callable[[], Any]:
         return lambda: self._embedder.embed_documents(list(texts))

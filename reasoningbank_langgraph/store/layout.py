@@ -147,7 +147,7 @@ def entry_of(stored: Stored) -> Entry:
             token=stored.metadata["token"],
             paths=None if head["paths"] is None else tuple(head["paths"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise StoreCorruptedError(f"row {stored.id!r} is no item of a bank: {error!r}") from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
@@ -19,7 +20,7 @@ def as_namespace(labels: object) -> Namespace:
         InvalidNamespaceError: the labels are one string (whose letters would become labels) or no sequence.
     """
     if isinstance(labels, str) or not isinstance(labels, tuple | list):
-        raise InvalidNamespaceError(f"a namespace is a tuple of labels, got {labels!r}")
+        raise InvalidNamespaceError(f"a namespace is a tuple of labels, got {reprlib.repr(labels)}")
     return tuple(labels)
 
 

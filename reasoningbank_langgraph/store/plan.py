@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,10 @@ from reasoningbank_langgraph.store.indexing import Indexing
 from reasoningbank_langgraph.store.layout import Paths, item_id
 from reasoningbank_langgraph.store.namespaces import Namespace, as_namespace, check_condition
 from reasoningbank_langgraph.store.values import encode_value
+
+
+MOST = 1 << 60
+"""Largest limit or offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +120,11 @@ def _listing(op: ListNamespacesOp) -> ListNamespacesOp:
 
 
 def _check_page(limit: int, offset: int) -> None:
-    if limit < 0 or offset < 0:
-        raise InvalidOperationError(f"limit and offset are not negative, got {limit} and {offset}")
+    for number in (limit, offset):
+        if not isinstance(number, int) or not 0 <= number <= MOST:
+            raise InvalidOperationError(
+                f"limit and offset are whole numbers from 0 to {MOST}, got {reprlib.repr((limit, offset))}"
+            )
 
 
 def _change(op: PutOp, indexing: Indexing) -> Change:
@@ -141,14 +149,14 @@ def _paths(index: object) -> Paths:
         return ()
     if isinstance(index, list | tuple) and all(isinstance(path, str) for path in index):
         return tuple(index)
-    raise InvalidOperationError(f"index is None, False or a list of paths, got {index!r}")
+    raise InvalidOperationError(f"index is None, False or a list of paths, got {reprlib.repr(index)}")
 
 
 def _ttl(ttl: float | None) -> float:
     if ttl is None:
         return 0.0
     if not isinstance(ttl, int | float) or not math.isfinite(ttl) or ttl <= 0:
-        raise InvalidOperationError(f"ttl is a positive number of minutes or None, got {ttl!r}")
+        raise InvalidOperationError(f"ttl is a positive number of minutes or None, got {reprlib.repr(ttl)}")
     return float(ttl)
 
 

@@ -36,7 +36,7 @@ def decode_value(row: str, text: str) -> dict[str, Any]:
     """
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreCorruptedError(f"row {row!r} does not hold JSON: {error}") from error
     if not isinstance(value, dict):
         raise StoreCorruptedError(f"row {row!r} holds a JSON {type(value).__name__}, expected an object")

@@ -104,8 +104,19 @@ class Broken(HashEmbeddings):
 
 @pytest.mark.parametrize(
     "answer",
-    [[], [[1.0] * 63], [[1.0] * 64] * 2, [[math.nan] * 64], [[math.inf] * 64], [["a"] * 64], [None], [[[1.0]] * 64]],
-    ids=["none", "short", "too many", "nan", "infinite", "text", "null", "nested"],
+    [
+        [],
+        [[1.0] * 63],
+        [[1.0] * 64] * 2,
+        [[math.nan] * 64],
+        [[math.inf] * 64],
+        [[0.0] * 64],
+        [["a"] * 64],
+        [[10**400] * 64],
+        [None],
+        [[[1.0]] * 64],
+    ],
+    ids=["none", "short", "too many", "nan", "infinite", "zero", "text", "huge integers", "null", "nested"],
 )
 def test_an_answer_that_is_no_vector_is_named_and_nothing_is_written(folder, answer):
     with ChromaStore.from_path(folder, index={"embed": Broken(answer), "dims": 64}) as store:
@@ -118,16 +129,62 @@ def test_an_answer_that_is_no_vector_is_named_and_nothing_is_written(folder, ans
         assert store.verify().rows == 0
 
 
-def test_zero_and_huge_vectors_are_taken(folder):
+class Spoilt(HashEmbeddings):
+    """Embeds like its parent, but a text that begins with "spoilt" as it was told to."""
+
+    def __init__(self, vector):
+        super().__init__()
+        self.vector = vector
+
+    def _embed(self, text):
+        return self.vector if text.startswith("spoilt") else super()._embed(text)
+
+
+@pytest.mark.parametrize("vector", [[0.0] * 64, [math.nan] * 64, [-math.inf] * 64, [1.0] * 63], ids=str)
+@pytest.mark.parametrize("call", ["batch", "abatch"])
+async def test_one_bad_vector_refuses_the_whole_batch_and_is_named_by_its_place(folder, vector, call):
+    ops = [PutOp(HERE, str(n), {"text": "spoilt secret" if n == 2 else f"good {n}"}) for n in range(4)]
+
+    async def carry_out(store, ops):
+        return await store.abatch(ops) if call == "abatch" else store.batch(ops)
+
+    with ChromaStore.from_path(folder, index={"embed": Spoilt(vector), "fields": ["text"]}) as store:
+        with pytest.raises(EmbeddingError, match="document 3") as caught:
+            await carry_out(store, ops)
+        assert "secret" not in str(caught.value)
+        assert store.search(HERE) == []
+        store.put(HERE, "k", {"text": "good"})
+        queries = [SearchOp(HERE, query="good"), SearchOp(HERE, query="spoilt secret")]
+        with pytest.raises(EmbeddingError) as caught:
+            await carry_out(store, queries)
+        assert "secret" not in str(caught.value)
+        assert store.verify().rows == 1
+
+
+def test_a_rebuild_with_an_embedder_that_went_bad_leaves_the_bank_as_it_was(folder):
+    embeddings = Spoilt([0.0] * 64)
+    with ChromaStore.from_path(folder, index={"embed": embeddings, "fields": ["text"]}) as store:
+        store.batch([PutOp(HERE, str(n), {"text": f"good {n}"}) for n in range(3)])
+        embeddings._embed = lambda text: [0.0] * 64
+        for work in (store.rebuild_index, lambda: store.reindex(embeddings)):
+            with pytest.raises(EmbeddingError, match="zero"):
+                work()
+        del embeddings._embed
+        assert [item.key for item in store.search(HERE, query="good 1", limit=1)] == ["1"]
+        assert store.verify().ok
+
+
+def test_huge_vectors_are_taken(folder):
     def embed(texts):
-        return [[0.0, 0.0] if text == "zero" else [1e300, -1e300] for text in texts]
+        return [[1e300, -1e300] if text == "huge" else [5e-324, 0.0] for text in texts]
 
     with ChromaStore.from_path(folder, index={"embed": embed, "fields": ["text"]}) as store:
-        store.put(HERE, "zero", {"text": "zero"})
+        store.put(HERE, "tiny", {"text": "tiny"})
         store.put(HERE, "huge", {"text": "huge"})
-        assert [(item.key, item.score) for item in store.search(HERE, query="huge")] == [
+        found = store.search(HERE, query="huge")
+        assert [(item.key, item.score) for item in found] == [
             ("huge", pytest.approx(1.0)),
-            ("zero", 0.0),
+            ("tiny", pytest.approx(0.5**0.5)),
         ]
 
 

@@ -1,0 +1,137 @@
+"""Filters of any shape: an answer or a named error, whatever a caller puts in, and however deep the stack is already."""
+
+import json
+
+import numpy as np
+import pytest
+from langgraph.store.base import SearchOp
+
+from reasoningbank_langgraph.errors import (
+    InvalidFilterError,
+    InvalidOperationError,
+    InvalidValueError,
+    StoreCorruptedError,
+)
+from reasoningbank_langgraph.store.filters import check_filter, matches
+from reasoningbank_langgraph.store.layout import Stored, entry_of
+from reasoningbank_langgraph.store.values import DEPTH_CAP, decode_value
+
+HERE = ("a",)
+
+
+def nested(depth, wrap):
+    thing = 1
+    for _ in range(depth):
+        thing = wrap(thing)
+    return thing
+
+
+WRAPS = {
+    "dict": lambda inner: {"y": inner},
+    "list": lambda inner: [inner],
+    "tuple": lambda inner: (inner,),
+    "equal": lambda inner: {"$eq": [inner]},
+    "both": lambda inner: [{"y": inner}],
+}
+TOO_DEEP = [1_000, 100_000]
+
+
+@pytest.mark.parametrize("wrap", WRAPS.values(), ids=WRAPS)
+@pytest.mark.parametrize("depth", TOO_DEEP)
+def test_a_filter_deeper_than_any_value_is_refused(store, wrap, depth):
+    store.put(HERE, "k", {"x": {"y": 1}})
+    with pytest.raises(InvalidFilterError, match=f"at most {DEPTH_CAP} deep"):
+        store.search(HERE, filter={"x": nested(depth, wrap)})
+
+
+def test_a_filter_that_holds_itself_is_refused():
+    ring: list[object] = []
+    ring += [ring, ring]
+    knot: dict[str, object] = {}
+    knot |= {"one": knot, "two": [knot, ring]}
+    for condition in ({"x": ring}, {"x": knot}, {"x": {"$ne": ring}}, knot):
+        with pytest.raises(InvalidFilterError, match="deep"):
+            check_filter(condition)
+
+
+def test_a_filter_with_one_part_many_times_over_is_read_once():
+    shared = nested(100, lambda inner: [inner, inner])
+    check_filter({"x": shared})
+    assert not matches({"x": [[1, 1], [1, 1]]}, {"x": shared})
+
+
+def deep_in_the_stack(levels, call):
+    return deep_in_the_stack(levels - 1, call) if levels else call()
+
+
+@pytest.mark.parametrize("wrap", [WRAPS["dict"], WRAPS["list"], WRAPS["both"]], ids=["dict", "list", "both"])
+@pytest.mark.parametrize("operator", [None, "$eq"])
+def test_the_deepest_value_is_found_by_its_like_with_little_stack_left(wrap, operator):
+    depth = (DEPTH_CAP - 10) // (2 if wrap is WRAPS["both"] else 1)
+    value, other = nested(depth, wrap), nested(depth - 1, wrap)
+    condition = {"x": {operator: value} if operator else value}
+
+    def answers():
+        check_filter(condition)
+        return [matches({"x": found}, condition) for found in (value, other, wrap(value))]
+
+    assert deep_in_the_stack(800, answers) == [True, False, False]
+
+
+def test_what_a_filter_equals_exactly_is_taken_as_it_stands():
+    assert matches({"x": {"a": [1, 2]}}, {"x": {"$eq": {"a": (1, 2)}}})
+    assert not matches({"x": {"a": [1, 2], "b": 1}}, {"x": {"$eq": {"a": [1, 2]}}})
+    assert matches({"x": {"a": [1, 2], "b": 1}}, {"x": {"a": [1, 2]}})
+    check_filter({"x": {"$eq": {"$like": 1}}})
+    assert matches({"x": {"$like": 1}}, {"x": {"$eq": {"$like": 1}}})
+    assert not matches({"x": {"$like": 1}}, {"x": {"$ne": {"$like": 1}}})
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        {"x": {"$in": list(range(100_000))}},
+        {"x": {"$eq": 1, nested(5_000, lambda inner: (inner,)): 2}},
+        {nested(5_000, lambda inner: (inner,)): 1},
+        {"$" * 10**6: 1},
+        {"x": {"$" + "y" * 10**6: 1}},
+        {"x": np.zeros(3)},
+        {"x": [{1, 2}]},
+        [("x", 1)],
+    ],
+    ids=["list", "operator", "field", "long field", "long operator", "array", "set", "pairs"],
+)
+def test_a_filter_of_another_shape_is_refused_in_a_short_message(condition):
+    with pytest.raises(InvalidFilterError) as caught:
+        check_filter(condition)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("field", ["", "a.b", "\ud800", "n\x00l", "x" * 10**6, "[*]", "__class__"])
+def test_any_text_is_the_name_of_a_field(store, field):
+    store.put(HERE, "k", {field: "v"})
+    store.put(HERE, "other", {"x": "v"})
+    assert [item.key for item in store.search(HERE, filter={field: "v"})] == ["k"]
+
+
+@pytest.mark.parametrize("depth", TOO_DEEP)
+@pytest.mark.parametrize("wrap", [WRAPS["dict"], WRAPS["list"], WRAPS["tuple"]], ids=["dict", "list", "tuple"])
+def test_a_value_nested_too_deep_is_refused(store, depth, wrap):
+    with pytest.raises(InvalidValueError):
+        store.put(HERE, "k", {"x": nested(depth, wrap)})
+    assert store.search(HERE) == []
+
+
+def test_rows_nested_too_deep_are_named_when_read():
+    deep = "[" * 100_000 + "]" * 100_000
+    with pytest.raises(StoreCorruptedError):
+        decode_value("r", f'{{"x": {deep}}}')
+    with pytest.raises(StoreCorruptedError):
+        entry_of(Stored("r-0", {"head": deep, "row": "item", "token": "t", "expires": 0}, json.dumps({}), None))
+
+
+@pytest.mark.parametrize("limit", [-1, 1 << 64, 1.5, None, "10", nested(5_000, lambda inner: [inner])])
+def test_a_limit_that_is_no_count_is_refused(store, limit):
+    for op in (SearchOp(HERE, limit=limit), SearchOp(HERE, offset=limit)):
+        with pytest.raises(InvalidOperationError, match="limit and offset"):
+            store.batch([op])
