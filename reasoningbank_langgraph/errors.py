@@ -38,6 +38,7 @@ Catch `ReasoningBankError` to catch them all; each message carries the value tha
         ├── StorePathError                     the path cannot hold a bank
         ├── StoreLockedError                   another process writes to this bank
         ├── StoreClosedError                   the store was used after `close()`
+        ├── ForkedStoreError                   a forked child used a store of its parent
         ├── StoreUnavailableError              the Chroma server cannot be reached
         ├── StoreCorruptedError                rows on disk do not have the shape that was written
         ├── StoreSchemaError                   a newer version of the package made the bank
@@ -307,6 +308,17 @@ class StoreLockedError(StoreError):
 
 class StoreClosedError(StoreError):
     """The store was used after `close()`."""
+
+
+class ForkedStoreError(StoreError):
+    """A forked child used a store that its parent opened."""
+
+    def __init__(self, owner: int, child: int) -> None:
+        self.owner, self.child = owner, child
+        super().__init__(
+            f"process {owner} opened this store and process {child} was forked from it: open the bank in the child, "
+            "after the parent has closed it, or run `reasoningbank bank serve` and use ChromaStore.from_server in each"
+        )
 
 
 class StoreUnavailableError(StoreError):

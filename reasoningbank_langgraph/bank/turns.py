@@ -6,6 +6,7 @@ Between processes, ids that are fixed beforehand keep two runs of one attempt fr
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -20,6 +21,17 @@ if TYPE_CHECKING:
 _turns: WeakKeyDictionary[BaseStore, dict[Namespace, threading.Lock]] = WeakKeyDictionary()
 _registry = threading.Lock()
 _LOOK_AGAIN = 0.002
+
+
+def _begin_anew() -> None:
+    """Give a forked child turns of its own: a thread that had one in the parent does not hand it on here."""
+    global _registry  # noqa: PLW0603
+    _registry = threading.Lock()
+    _turns.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def _turn(store: BaseStore, namespace: Namespace) -> threading.Lock:

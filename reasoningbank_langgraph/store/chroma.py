@@ -12,7 +12,7 @@ from weakref import finalize
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 
-from reasoningbank_langgraph.errors import StoreClosedError
+from reasoningbank_langgraph.errors import ForkedStoreError, StoreClosedError
 from reasoningbank_langgraph.store.collection import COLLECTION, open_or_create
 from reasoningbank_langgraph.store.connect import check_client, close_client, embedded_client, is_shared, server_client
 from reasoningbank_langgraph.store.folder import blank_indexes
@@ -26,7 +26,7 @@ from reasoningbank_langgraph.store.repair import StoreReport, inspect
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.saved_index import remove_torn_indexes
 from reasoningbank_langgraph.store.settings import GIBIBYTE, Progress, StoreSettings
-from reasoningbank_langgraph.store.shelf import shelf_for
+from reasoningbank_langgraph.store.shelf import Shelf, shelf_for
 from reasoningbank_langgraph.store.ttl import Sweeper, sweep
 from reasoningbank_langgraph.store.writing import Writer
 
@@ -43,8 +43,9 @@ class ChromaStore(BaseStore):
     A batch is written whole or not at all, also when the process is killed, up to 5000 items and vectors; larger
     ones go in parts. A cancelled `abatch` may still be carried out. Scores are cosine similarities, 0 to 1.
 
-    Every method raises `StoreClosedError` after `close()`; writes raise `InvalidValueError`,
-    `InvalidNamespaceError` or `EmbeddingError` before anything is written.
+    Every method raises `StoreClosedError` after `close()` and `ForkedStoreError` in a child that was forked since the
+    store was opened, where `close()` and the end of the process leave the parent's store alone. Writes raise
+    `InvalidValueError`, `InvalidNamespaceError` or `EmbeddingError` before anything is written.
     """
 
     supports_ttl = True
@@ -72,8 +73,9 @@ class ChromaStore(BaseStore):
         self._writer = Writer(self._shelf, self._reader)
         self._sweeper = Sweeper(self.sweep_ttl)
         self._closed = False
+        self._process = os.getpid()
         self._shelf.join()
-        self._let_go = finalize(self, self._shelf.leave, release)
+        self._let_go = finalize(self, _leave, self._process, self._shelf, release)
         try:
             fit_bank(client, self._shelf, collection, self._indexing, reindex)
             if not shared:
@@ -268,7 +270,7 @@ class ChromaStore(BaseStore):
 
     def close(self) -> None:
         """Let go of the folder or connection. What was written is on disk already; a second call does nothing."""
-        if self._closed:
+        if self._closed or self._forked:
             return
         self._sweeper.stop(None)
         with self._shelf.writing:
@@ -299,6 +301,17 @@ class ChromaStore(BaseStore):
             raise
         return reads.results(plan.size)
 
+    @property
+    def _forked(self) -> bool:
+        return os.getpid() != self._process
+
     def _require_open(self) -> None:
+        if self._forked:
+            raise ForkedStoreError(self._process, os.getpid())
         if self._closed:
             raise StoreClosedError("this store is closed: open the bank again with from_path or from_server")
+
+
+def _leave(process: int, shelf: Shelf, release: Callable[[], None]) -> None:
+    if os.getpid() == process:  # a forked child ends without touching what is its parent's
+        shelf.leave(release)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,6 +84,22 @@ def close_client(client: Any) -> None:
     client.close()
     for session in sessions:
         session.close()
+
+
+def _set_aside() -> None:
+    """Keep the clients that a forked child has from its parent apart: their threads are not here, so closing hangs."""
+    shared = sys.modules.get("chromadb.api.shared_system_client")
+    if shared is None:
+        return
+    known = shared.SharedSystemClient
+    for system in known._identifier_to_system.values():  # noqa: SLF001 - Chroma has no name for them
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(system))
+    known.clear_system_cache()
+    known._refcount_lock = threading.Lock()  # noqa: SLF001
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_set_aside)
 
 
 def is_shared(client: ClientAPI) -> bool:

@@ -34,7 +34,7 @@ def check_filter(condition: object) -> None:
         return
     if not isinstance(condition, Mapping):
         raise InvalidFilterError(f"a filter is a dict of field to value, got {type(condition).__name__}")
-    for field, wanted in condition.items():
+    for field in condition:
         if not isinstance(field, str):
             raise InvalidFilterError(f"filter fields are strings, got {type(field).__name__}")
         if field.startswith("$"):
@@ -71,9 +71,8 @@ def _parts_below(wanted: Any, literal: bool) -> Iterator[tuple[Any, bool]]:
 def _check_operators(wanted: Any) -> None:
     for name in wanted if _has_operators(wanted) else ():
         if name not in _OPERATORS:
-            raise InvalidFilterError(
-                f"Unsupported operator: {name if isinstance(name, str) else type(name).__name__:.80} (use {', '.join(_OPERATORS)})"
-            )
+            shown = name[:80] if isinstance(name, str) else type(name).__name__
+            raise InvalidFilterError(f"Unsupported operator: {shown} (use {', '.join(_OPERATORS)})")
 
 
 def _has_operators(wanted: Any) -> bool:

@@ -135,12 +135,12 @@ class Indexing:
         if count == 0:
             return np.empty((0, self.dims), np.float32)
         vectors = self._numbers(raw, count, what)
-        finite = np.isfinite(vectors).all(axis=1)
-        self._require(finite, what, "NaN or infinity")
-        largest = np.abs(vectors).max(axis=1, keepdims=True)
+        largest: NDArray[np.float64] = np.abs(vectors).max(axis=1, keepdims=True)
+        self._require(np.isfinite(largest[:, 0]), what, "NaN or infinity")
         self._require(largest[:, 0] > 0, what, "a zero vector, which is close to nothing")
         vectors = vectors / largest
-        return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+        units: NDArray[np.float32] = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+        return units
 
     def _numbers(self, raw: Any, count: int, what: str) -> NDArray[np.float64]:
         try:

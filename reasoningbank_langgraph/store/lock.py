@@ -9,11 +9,14 @@ import contextlib
 import os
 import stat
 from pathlib import Path
+from weakref import WeakSet
 
 from reasoningbank_langgraph.errors import StoreLockedError, StorePathError
 
 LOCK_FILE = "writer.lock"
 DATABASE_FILE = "chroma.sqlite3"
+
+_held: WeakSet[BankLock] = WeakSet()
 
 
 def prepare_folder(path: str | os.PathLike[str]) -> Path:
@@ -67,6 +70,7 @@ class BankLock:
             os.close(descriptor)
             raise StoreLockedError(folder, owner) from error
         self._descriptor = descriptor
+        _held.add(self)
         with contextlib.suppress(OSError):  # on a full disk others are not told who holds the lock
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, str(os.getpid()).encode(), 0)
@@ -79,9 +83,24 @@ class BankLock:
         if descriptor is None:
             return
         with contextlib.suppress(OSError):
-            # A forked child shares the lock: unlocking, unlike closing, frees it for both.
+            # A program started meanwhile may share the lock: unlocking, unlike closing, frees it for both.
             fcntl.flock(descriptor, fcntl.LOCK_UN)
             os.close(descriptor)
+
+    def abandon(self) -> None:
+        """Leave the lock to the parent of this forked child: it ends when the parent lets it go, not with the child."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _abandon_all() -> None:
+    for lock in list(_held):
+        lock.abandon()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_abandon_all)
 
 
 def _owner(descriptor: int) -> str:

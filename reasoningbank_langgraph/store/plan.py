@@ -26,7 +26,6 @@ from reasoningbank_langgraph.store.layout import Paths, item_id
 from reasoningbank_langgraph.store.namespaces import Namespace, as_namespace, check_condition
 from reasoningbank_langgraph.store.values import encode_value
 
-
 MOST = 1 << 60
 """Largest limit or offset."""
 

@@ -6,6 +6,7 @@ Two stores opened on the same collection by the same process get the same shelf,
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,6 +38,17 @@ if TYPE_CHECKING:
 _shelves: WeakValueDictionary[str, Shelf] = WeakValueDictionary()
 # Reentrant, because the garbage collector may let go of a store at any moment.
 _shelves_turn = threading.RLock()
+
+
+def _begin_anew() -> None:
+    """Leave the shelves to the parent of this forked child, and the turn to the thread that had it there."""
+    global _shelves_turn  # noqa: PLW0603 - a lock that another thread of the parent held is never let go here
+    _shelves_turn = threading.RLock()
+    _shelves.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def now() -> int:

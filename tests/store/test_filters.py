@@ -1,4 +1,4 @@
-"""Filters of any shape: an answer or a named error, whatever a caller puts in, and however deep the stack is already."""
+"""Filters of any shape: an answer or a named error, whatever a caller puts in, however deep the stack is."""
 
 import json
 
