@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from langgraph.errors import GraphBubbleUp
 
 from reasoningbank_langgraph.dialects import Manners, capped, manners_of, name_of
-from reasoningbank_langgraph.errors import ModelCallError, ModelError, ModelTimeoutError
+from reasoningbank_langgraph.errors import ModelCallError, ModelError, ModelTimeoutError, ScriptError
+from reasoningbank_langgraph.outages import Outages
 from reasoningbank_langgraph.refusals import cut_reply, explained, is_ignored, is_refusal, refused_cap, said_by
+from reasoningbank_langgraph.streams import aunheard, unheard
 from reasoningbank_langgraph.threads import within
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class Speaker:
         if time_limit <= 0:
             raise ValueError(f"time_limit must be seconds above 0, got {time_limit}")
         self.model, self.purpose, self.time_limit = model, purpose, time_limit
-        self._manners = manners_of(model)
+        self._manners, self._outages = manners_of(model), Outages()
 
     @property
     def model_name(self) -> str:
@@ -100,20 +102,21 @@ class Speaker:
                 return result
 
     def _ask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
-        turn = _Turn(self._manners, request, self.purpose)
+        turn = _Turn(self._manners, request, self.purpose, self._outages)
         while turn.reply is None:
             try:
-                ask = partial(turn.call().invoke, request.messages, config)
-                turn.answered(within(self.time_limit, self.purpose, ask))
+                ask = partial(turn.call().invoke, request.messages)
+                turn.answered(within(self.time_limit, self.purpose, partial(unheard, ask, config)))
             except Exception as error:  # noqa: BLE001 - sorted out there
                 turn.failed(error)
         return turn.reply
 
     async def _aask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
-        turn = _Turn(self._manners, request, self.purpose)
+        turn = _Turn(self._manners, request, self.purpose, self._outages)
         while turn.reply is None:
             try:
-                turn.answered(await asyncio.wait_for(turn.call().ainvoke(request.messages, config), self.time_limit))
+                ask = partial(turn.call().ainvoke, request.messages)
+                turn.answered(await asyncio.wait_for(aunheard(ask, config), self.time_limit))
             except TimeoutError:
                 turn.failed(ModelTimeoutError(self.purpose, self.time_limit))
             except Exception as error:  # noqa: BLE001 - sorted out there
@@ -124,8 +127,8 @@ class Speaker:
 class _Turn:
     """One request on its way to a reply: which way is tried next, and what that showed."""
 
-    def __init__(self, manners: Manners, request: Request, purpose: str) -> None:
-        self.manners, self.request, self.purpose = manners, request, purpose
+    def __init__(self, manners: Manners, request: Request, purpose: str, outages: Outages) -> None:
+        self.manners, self.request, self.purpose, self.outages = manners, request, purpose, outages
         self.ways, self.bad_cap = manners.ways, manners.bad_cap  # as they are now: another thread may change them
         self.refused: list[str] = []
         self.reply: AIMessage | None = None
@@ -135,7 +138,8 @@ class _Turn:
         """Return what to invoke with the messages."""
         model = capped(self.manners.model, self.request.max_tokens, self.bad_cap)
         call = self.ways[0].bind(model, self.request.schema)
-        return call.with_config(tags=[f"reasoningbank:{self.purpose}", "nostream"], run_name=self.purpose)
+        tag = f"reasoningbank:{self.purpose}"
+        return call.with_config(tags=[tag], run_name=tag)
 
     def answered(self, raw: Any) -> None:
         """Take a reply, or keep it for the worst case where it shows that the way of asking was ignored."""
@@ -149,7 +153,7 @@ class _Turn:
 
     def failed(self, error: Exception) -> None:
         """Go on to another spelling or way where it was refused; raise if it is the model that failed."""
-        if isinstance(error, (GraphBubbleUp, AssertionError)):
+        if isinstance(error, (GraphBubbleUp, ScriptError)):
             raise error
         cause = explained(error)
         if (cut := cut_reply(cause)) is not None:
@@ -161,6 +165,7 @@ class _Turn:
         elif self._spare is not None:
             self.reply = self._spare
         else:
+            self.outages.tell(f"{self.purpose}, model {name_of(self.manners.model)},", cause)
             raise (
                 cause if isinstance(cause, ModelError) else ModelCallError(self.purpose, cause, said_by(cause))
             ) from cause

@@ -23,6 +23,8 @@ Catch `ReasoningBankError` to catch them all; each message carries the value tha
     ├── TooFewAttemptsError                    too many rollouts of a task failed
     ├── MissingStateError                      a node found no channel that an earlier node fills
     ├── MissingDependencyError (ImportError)   an optional package is not installed
+    ├── JudgeError (TypeError)                 what was given as a judge does not answer as one
+    ├── ScriptError (AssertionError)           a scripted model has no reply left, or its script found a mistake
     ├── ModelError
     │   ├── ModelCallError                     the model's server failed or refused the request
     │   ├── ModelTimeoutError                  the model did not answer within the time limit
@@ -217,6 +219,14 @@ class MissingDependencyError(ReasoningBankError, ImportError):
         self.package, self.extra = package, extra
         hint = f", or {instead}" if instead else ""
         super().__init__(f"{package} is not installed: pip install 'reasoningbank-langgraph[{extra}]'{hint}")
+
+
+class JudgeError(ReasoningBankError, TypeError):
+    """What was given as a judge does not answer as one: a mistake in the program, so the run ends with it."""
+
+
+class ScriptError(ReasoningBankError, AssertionError):
+    """A scripted model has no reply left, or its script found a mistake: the test has to fail, no outage is seen."""
 
 
 class ModelError(ReasoningBankError):

@@ -23,6 +23,7 @@ _BAD_CAP = re.compile(
     rf"|\b{_CAP.format('before')}[^{{}}]{{0,60}}?(?:unsupported|not supported|not permitted|at the same time)",
     re.IGNORECASE,
 )
+_NO_KEY = re.compile(r"\b401\b|unauthori[sz]ed|(?:invalid|incorrect|missing|wrong)[ _-]api[ _-]?key", re.IGNORECASE)
 _CUT, _FILTERED = {"length", "max_tokens"}, {"content_filter", "refusal", "safety"}
 _RUN = 50
 """White space in a row that no JSON needs: a model in JSON mode that lost the thread writes it up to its cap."""
@@ -48,6 +49,18 @@ def said_by(error: Exception) -> str:
     body = getattr(error, "body", None)
     told = not body or (isinstance(body, dict) and isinstance(body.get("message"), str))
     return str(error) if told else f"{error} - {body}"
+
+
+def way_out(error: BaseException) -> str | None:
+    """Return what to do about a failure, as the end of a sentence; None where its own words have to do."""
+    status = getattr(error, "status_code", None)
+    if status in (401, 403) or _NO_KEY.search(str(error)):
+        return ": check the API key of this model, the variable it is read from, and what it may use"
+    if status == 404:
+        return ": check the model's name and the address of its server"
+    if status == 429:
+        return ": ask less often, with `rate_limiter=` or `max_retries=` of the chat model, or raise the quota"
+    return None
 
 
 def is_refusal(error: Exception) -> bool:

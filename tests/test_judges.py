@@ -165,18 +165,6 @@ def test_a_blank_reference_is_none(reference):
     assert ReferenceJudge()(Attempt(task="t", answer="4", reference=reference)).status == "indeterminate"
 
 
-@pytest.mark.parametrize("rule", ["first", "majority", "unanimous"])
-@pytest.mark.parametrize("said", [None, True, "success"])
-async def test_a_judge_of_an_ensemble_that_returns_no_verdict_leaves_the_others_their_say(rule, said):
-    def wrong(attempt):
-        return said
-
-    judge = EnsembleJudge([wrong, saying("success")], rule=rule)
-    assert judge(ATTEMPT).status == (await judge.ainvoke(ATTEMPT)).status == "success"
-    alone = EnsembleJudge([wrong])(ATTEMPT)
-    assert (alone.status, alone.judge, "returned" in alone.rationale) == ("indeterminate", "wrong", True)
-
-
 class Later:
     async def __call__(self, attempt):
         return Verdict(status="success", judge="later")
@@ -184,4 +172,5 @@ class Later:
 
 async def test_an_object_with_an_async_call_is_an_async_judge():
     assert (await EnsembleJudge([Later()]).ainvoke(ATTEMPT)).status == "success"
-    assert "async only" in EnsembleJudge([Later()])(ATTEMPT).rationale
+    with pytest.raises(TypeError, match="async only"):
+        EnsembleJudge([Later()])(ATTEMPT)

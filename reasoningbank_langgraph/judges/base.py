@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -9,11 +10,19 @@ from typing import Any
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.errors import GraphBubbleUp
 
+from reasoningbank_langgraph.errors import JudgeError, ScriptError
+from reasoningbank_langgraph.outages import Outages
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.threads import OwnThread, is_sync
 
-JudgeLike = Runnable[Attempt, Verdict] | Callable[[Attempt], Verdict] | Callable[[Attempt], Awaitable[Verdict]]
+Decision = Verdict | bool
+"""What a judge returns: a verdict, or True for success and False for failure."""
+JudgeLike = (
+    Runnable[Attempt, Decision]
+    | Callable[[Attempt], Decision | Awaitable[Decision]]
+    | Callable[[Attempt, RunnableConfig], Decision | Awaitable[Decision]]
+)
 
 
 class Judge(Runnable[Attempt, Verdict]):
@@ -28,40 +37,90 @@ class Judge(Runnable[Attempt, Verdict]):
         """Judge one attempt. Never turns an outage into a verdict: that is `indeterminate`."""
 
 
-def as_judge(judge: JudgeLike) -> Runnable[Attempt, Verdict]:
-    """Return the judge as a Runnable; plain functions, sync or async, are welcome.
+def as_judge(judge: JudgeLike) -> Runnable[Attempt, Decision]:
+    """Return the judge as a Runnable; plain functions, sync or async, of the attempt or of attempt and `config`.
 
     Raises:
-        TypeError: it is neither a Runnable nor callable.
+        TypeError: it is neither a Runnable nor callable with an attempt.
     """
     function: Any = judge
+    if isinstance(judge, type):
+        raise TypeError(f"a judge is an object, not a class: give {judge.__name__}(...)")
+    if not isinstance(judge, Runnable):
+        _check_signature(function)
     if is_sync(judge):
         return OwnThread(judge if isinstance(judge, Runnable) else RunnableLambda(function))
     if isinstance(judge, Runnable):
         return judge
-    if callable(judge):
-        return RunnableLambda(_sync_refusal, afunc=function)
-    raise TypeError(f"a judge is a Runnable or a function from Attempt to Verdict, got {type(judge).__name__}")
+    return RunnableLambda(_sync_refusal, afunc=function)
+
+
+def _check_signature(judge: Any) -> None:
+    if not callable(judge):
+        raise TypeError(f"a judge is a Runnable or a function from Attempt to Verdict, got {type(judge).__name__}")
+    try:
+        signature = inspect.signature(judge)
+    except ValueError:  # built in: it does not say
+        return
+    by_name = dict.fromkeys({"config"} & set(signature.parameters))
+    try:
+        signature.bind(None, **by_name)
+    except TypeError as error:
+        raise TypeError(f"a judge takes the attempt, and `config` where it wants it; {judge!r:.80}: {error}") from None
 
 
 def _sync_refusal(_: Attempt) -> Verdict:
-    raise TypeError("this judge is async only: use ainvoke or astream, or give a sync judge")
+    raise JudgeError("this judge is async only: use ainvoke or astream, or give a sync judge")
 
 
-def checked(verdict: Verdict) -> Verdict:
-    """Return the verdict; raises `TypeError` where a judge returned something else."""
-    if not isinstance(verdict, Verdict):
-        raise TypeError(f"a judge returns a Verdict, this one returned {verdict!r:.80}")
-    return verdict
+def is_bool(value: object) -> bool:
+    """Say whether it is a truth value, Python's or numpy's."""
+    return type(value).__name__ in ("bool", "bool_")
 
 
-def outage(judge: str, error: Exception) -> Verdict:
-    """Return the verdict for a judge that failed to run: indeterminate, so nothing is learned from the outage.
+def checked(judge: str, said: object) -> Verdict:
+    """Return what a judge decided as a verdict.
 
     Raises:
-        Exception: the error itself where it is no outage: an interrupt of the graph or a failed assertion.
+        JudgeError: it is none.
     """
-    if isinstance(error, (GraphBubbleUp, AssertionError)):
+    if isinstance(said, Verdict):
+        return said
+    if is_bool(said):
+        return Verdict(status="success" if said else "failure", judge=judge)
+    if inspect.iscoroutine(said):
+        said.close()
+        raise JudgeError(f"judge {judge!r} returned a coroutine: define it with `async def`")
+    raise JudgeError(
+        f"judge {judge!r} must return a Verdict, or True for success and False for failure; it returned {said!r:.80}: "
+        "write for example Verdict(status='success', confidence=0.9), and status='indeterminate' for no opinion"
+    )
+
+
+def undecided(judge: str, error: Exception, outages: Outages | None = None) -> Verdict:
+    """Return the verdict for a judge that raised: indeterminate, so nothing is learned from its outage.
+
+    A failed assertion is no outage: the judge checked the attempt, and it is a failure.
+
+    Args:
+        judge: its name.
+        error: what it raised.
+        outages: where an outage is told of; None where it has been.
+
+    Raises:
+        Exception: the error itself where it is meant for others: an interrupt of the graph, a judge that is none, a
+            test's script.
+    """
+    if isinstance(error, (GraphBubbleUp, JudgeError, ScriptError)):
         raise error
+    if isinstance(error, AssertionError):
+        return Verdict(status="failure", judge=judge, rationale=failed_assertion(error))
+    if outages is not None:
+        outages.tell(f"judge {judge!r}", error)
     said = redact_secrets(str(error)[:300]).text
     return Verdict(status="indeterminate", reason="error", judge=judge, rationale=f"{type(error).__name__}: {said}")
+
+
+def failed_assertion(error: AssertionError) -> str:
+    """Return what a failed assertion says, without secrets."""
+    return redact_secrets(str(error)[:2_000]).text or "an assertion of the judge failed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -11,11 +12,13 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.dialects import capped
 from reasoningbank_langgraph.errors import ModelTimeoutError
-from reasoningbank_langgraph.judges.base import Judge, outage
+from reasoningbank_langgraph.judges.base import Judge, undecided
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.models import sampling_seed
+from reasoningbank_langgraph.outages import Outages
 from reasoningbank_langgraph.parsing.replies import looks_refused, read_reply
 from reasoningbank_langgraph.records import Attempt, Verdict
+from reasoningbank_langgraph.streams import aunheard, unheard
 from reasoningbank_langgraph.threads import within
 from reasoningbank_langgraph.trajectory import task_block
 
@@ -64,6 +67,7 @@ class SelfConsistencyJudge(Judge):
             raise ValueError(f"threshold must be above 0.5 and at most 1, got {threshold}")
         self.model, self.n, self.threshold = model, n, threshold
         self.max_tokens, self.time_limit = max_tokens, time_limit
+        self._outages = Outages()
 
     def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt; stops as soon as further answers cannot change the verdict."""
@@ -83,15 +87,15 @@ class SelfConsistencyJudge(Judge):
     def _sample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
         try:
             call = self._call(attempt, number)
-            return _solution(within(self.time_limit, _NAME, lambda: call.invoke(_asked(attempt), config)))
+            ask = partial(unheard, partial(call.invoke, _asked(attempt)), config)
+            return _solution(within(self.time_limit, _NAME, ask))
         except Exception as error:  # noqa: BLE001 - one call that fails leaves the others their say
             return error
 
     async def _asample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
         try:
-            reply = await asyncio.wait_for(
-                self._call(attempt, number).ainvoke(_asked(attempt), config), self.time_limit
-            )
+            ask = partial(self._call(attempt, number).ainvoke, _asked(attempt))
+            reply = await asyncio.wait_for(aunheard(ask, config), self.time_limit)
         except TimeoutError:
             return ModelTimeoutError(_NAME, self.time_limit)
         except Exception as error:  # noqa: BLE001 - as above
@@ -103,7 +107,7 @@ class SelfConsistencyJudge(Judge):
         wanted = {"temperature": TEMPERATURE, "seed": sampling_seed(0, attempt.task, number)}
         sampling = {name: value for name, value in wanted.items() if name in type(self.model).model_fields}
         bound = capped(self.model, self.max_tokens).bind(**sampling)
-        return bound.with_config(tags=["reasoningbank:judge", "nostream"], run_name=_NAME)
+        return bound.with_config(tags=["reasoningbank:judge"], run_name=f"reasoningbank:{_NAME}")
 
     def _open(self, own: str, samples: Sequence[Sample]) -> bool:
         """Say whether what is still to come could decide otherwise."""
@@ -119,7 +123,7 @@ class SelfConsistencyJudge(Judge):
     def _verdict(self, own: str | None, samples: Sequence[Sample]) -> Verdict:
         failures = [sample for sample in samples if isinstance(sample, Exception)]
         if failures and len(failures) == len(samples):
-            return outage(_NAME, failures[0])
+            return undecided(_NAME, failures[0], self._outages)
         agreeing, against = _votes(own, samples) if own is not None else (0, 0)
         told = f"{agreeing} of {len(samples)} new solutions agree with the answer, {against} on another one"
         if agreeing >= self._needed:

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from reasoningbank_langgraph.judges.base import Judge, JudgeLike, as_judge, checked, outage
+from reasoningbank_langgraph.judges.base import Judge, JudgeLike, as_judge, checked, undecided
+from reasoningbank_langgraph.outages import Outages
 from reasoningbank_langgraph.records import Attempt, Verdict
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import RunnableConfig
+    from langchain_core.runnables import Runnable, RunnableConfig
 
 Rule = Literal["first", "majority", "unanimous"]
 
@@ -27,6 +28,7 @@ class EnsembleJudge(Judge):
 
     Raises:
         ValueError: no judge is given, or the rule is unknown.
+        JudgeError: when run, one of the judges returns neither a verdict nor a bool.
     """
 
     def __init__(self, judges: Sequence[JudgeLike], *, rule: Rule = "first") -> None:
@@ -35,15 +37,16 @@ class EnsembleJudge(Judge):
         if rule not in ("first", "majority", "unanimous"):
             raise ValueError(f"rule must be 'first', 'majority' or 'unanimous', got {rule!r}")
         self.judges, self.rule = [as_judge(judge) for judge in judges], rule
+        self._outages = Outages()
 
     def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
         verdicts: list[Verdict] = []
         for judge in self.judges:
             try:
-                verdicts.append(checked(judge.invoke(input, config)))
+                verdicts.append(checked(judge.get_name(), judge.invoke(input, config)))
             except Exception as error:  # noqa: BLE001 - one judge's outage leaves the others their say
-                verdicts.append(outage(judge.get_name(), error))
+                verdicts.append(undecided(judge.get_name(), error, self._outages))
             if self.rule == "first" and verdicts[-1].status != "indeterminate":
                 break
         return self._settle(verdicts)
@@ -51,13 +54,19 @@ class EnsembleJudge(Judge):
     async def ainvoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt; judges that are all asked are asked at the same time."""
         if self.rule != "first":
-            return self._settle(await asyncio.gather(*(_ask(judge, input, config) for judge in self.judges)))
+            return self._settle(await asyncio.gather(*(self._ask(judge, input, config) for judge in self.judges)))
         verdicts: list[Verdict] = []
         for judge in self.judges:
-            verdicts.append(await _ask(judge, input, config))
+            verdicts.append(await self._ask(judge, input, config))
             if verdicts[-1].status != "indeterminate":
                 break
         return self._settle(verdicts)
+
+    async def _ask(self, judge: Runnable[Attempt, Any], attempt: Attempt, config: RunnableConfig | None) -> Verdict:
+        try:
+            return checked(judge.get_name(), await judge.ainvoke(attempt, config))
+        except Exception as error:  # noqa: BLE001 - one judge's outage leaves the others their say
+            return undecided(judge.get_name(), error, self._outages)
 
     def _settle(self, verdicts: Sequence[Verdict]) -> Verdict:
         decided = [verdict for verdict in verdicts if verdict.status != "indeterminate"]
@@ -71,10 +80,3 @@ class EnsembleJudge(Judge):
                 status="indeterminate", reason="no_evidence", judge="ensemble", rationale=f"not {self.rule}: {said}"
             )
         return next(verdict for verdict in decided if verdict.status == status)
-
-
-async def _ask(judge: Any, attempt: Attempt, config: RunnableConfig | None) -> Verdict:
-    try:
-        return checked(await judge.ainvoke(attempt, config))
-    except Exception as error:  # noqa: BLE001 - one judge's outage leaves the others their say
-        return outage(judge.get_name(), error)

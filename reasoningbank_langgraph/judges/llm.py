@@ -9,7 +9,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.errors import ModelError
-from reasoningbank_langgraph.judges.base import Judge, outage
+from reasoningbank_langgraph.judges.base import Judge, undecided
 from reasoningbank_langgraph.parsing import parse_verdict
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.trajectory import answer_block, room_in, task_block, trajectory_block
@@ -51,14 +51,14 @@ class LLMJudge(Judge):
         try:
             return self.speaker.run(self._dialogue(input), config)
         except ModelError as error:
-            return outage("llm", error)
+            return undecided("llm", error)
 
     async def ainvoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
         try:
             return await self.speaker.arun(self._dialogue(input), config)
         except ModelError as error:
-            return outage("llm", error)
+            return undecided("llm", error)
 
     def _dialogue(self, attempt: Attempt) -> Dialogue[Verdict]:
         question = prompts.JUDGE_USER.format(

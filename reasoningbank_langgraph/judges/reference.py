@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from reasoningbank_langgraph.judges.base import Judge
+from reasoningbank_langgraph.errors import JudgeError, ScriptError
+from reasoningbank_langgraph.judges.base import Judge, failed_assertion, is_bool
 from reasoningbank_langgraph.math_answers import equivalent, extract_answer
 from reasoningbank_langgraph.records import Attempt, Verdict
 
@@ -22,6 +23,8 @@ class ReferenceJudge(Judge):
             for math: the last boxed (or otherwise marked) answer, compared by value; boxes joined to a list are one.
 
     A task without a reference is `indeterminate` (`no_evidence`): this judge has no opinion of its own.
+
+    An `assert` that fails inside the check is a failure of the attempt.
 
     Raises:
         TypeError: the check is async (here), or returns something else than a bool (when run).
@@ -40,9 +43,14 @@ class ReferenceJudge(Judge):
             return _undecided("the attempt gave no answer")
         if self.check is None:
             return _compare_math(input.reference, input.answer)
-        right = self.check(input.reference, input.answer)
-        if type(right).__name__ not in ("bool", "bool_"):  # the second is numpy's
-            raise TypeError(f"check must return True or False, it returned {right!r:.80}")
+        try:
+            right = self.check(input.reference, input.answer)
+        except ScriptError:
+            raise
+        except AssertionError as error:
+            return _decided(False, failed_assertion(error))
+        if not is_bool(right):
+            raise JudgeError(f"check must return True or False, it returned {right!r:.80}")
         return _decided(bool(right), "compared with the reference answer")
 
 

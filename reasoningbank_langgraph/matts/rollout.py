@@ -15,7 +15,7 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphBubbleUp
 
-from reasoningbank_langgraph.errors import ModelTimeoutError
+from reasoningbank_langgraph.errors import JudgeError, ModelTimeoutError
 from reasoningbank_langgraph.matts.carried import Carried
 from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
 from reasoningbank_langgraph.matts.settings import Scaling
@@ -145,7 +145,7 @@ def create_rollout(
         try:
             final: Any = call() if limit is None else within(limit, f"rollout {run.number}", call)
             return run.ended(final)
-        except GraphBubbleUp:
+        except (GraphBubbleUp, JudgeError):
             raise
         except Exception as error:  # noqa: BLE001 - recorded: the other rollouts go on
             return run.failed(error)
@@ -156,7 +156,7 @@ def create_rollout(
             async with asyncio.timeout(limit) as clock:
                 final: Any = await attempt.ainvoke(run.input, run.config)
             return run.ended(final)
-        except GraphBubbleUp:
+        except (GraphBubbleUp, JudgeError):
             raise
         except Exception as error:  # noqa: BLE001 - recorded: the other rollouts go on
             late = limit is not None and isinstance(error, TimeoutError) and clock.expired()

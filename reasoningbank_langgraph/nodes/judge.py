@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge, as_judge
-from reasoningbank_langgraph.judges.base import checked, outage
+from reasoningbank_langgraph.judges.base import checked, undecided
 from reasoningbank_langgraph.models import chat_model
 from reasoningbank_langgraph.nodes.attempts import attempt_of
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.outages import Outages
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.state import Names, Selector
+from reasoningbank_langgraph.streams import aunheard, unheard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,11 +35,14 @@ def create_judge(
 ) -> MemoryNode:
     """Return a node that fills `verdict`.
 
-    An attempt without an answer, and a judge that fails, give an `indeterminate` verdict: nothing is learned then.
+    An attempt without an answer, and a judge that fails, give an `indeterminate` verdict: nothing is learned then. Of
+    each kind of failure the first is logged as a warning. Nothing a judge's model says is streamed with
+    `stream_mode="messages"`.
 
     Args:
         model: judges by `LLMJudge` unless `judge` is given.
-        judge: any judge, or a function from `Attempt` to `Verdict`, sync or async.
+        judge: any judge, or a function of the attempt (or of attempt and `config`), sync or async. It returns a
+            `Verdict`, or True for success and False for failure; an `assert` that fails in it is a failure.
         time_limit: seconds one call of the model may take.
         task: channel that holds the task, or a function from the state to it.
         answer: likewise for the answer.
@@ -44,6 +50,7 @@ def create_judge(
 
     Raises:
         ValueError: neither a model nor a judge is given.
+        JudgeError: when run, the judge returns neither a verdict nor a bool.
     """
     if judge is not None:
         runnable = as_judge(judge)
@@ -51,22 +58,24 @@ def create_judge(
         runnable = LLMJudge(chat_model(model), time_limit=time_limit)
     else:
         raise ValueError("create_judge needs a model, or judge=... for a judge that needs none")
-    names, name = Names(task, answer, messages), runnable.get_name()
+    names, name, outages = Names(task, answer, messages), runnable.get_name(), Outages()
 
     def judged(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
-            verdict = _unanswered(attempt) or checked(runnable.invoke(attempt, context.config))
+            verdict = _unanswered(attempt) or checked(name, unheard(partial(runnable.invoke, attempt), context.config))
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
-            verdict = outage(name, error)
+            verdict = undecided(name, error, outages)
         return _told(verdict, runnable, context, started)
 
     async def ajudged(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
-            verdict = _unanswered(attempt) or checked(await runnable.ainvoke(attempt, context.config))
+            verdict = _unanswered(attempt) or checked(
+                name, await aunheard(partial(runnable.ainvoke, attempt), context.config)
+            )
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
-            verdict = outage(name, error)
+            verdict = undecided(name, error, outages)
         return _told(verdict, runnable, context, started)
 
     return MemoryNode("judge", judged, ajudged, names)

@@ -17,6 +17,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field, PrivateAttr
 
+from reasoningbank_langgraph.errors import ScriptError
+
 Reply = str | AIMessage | Exception
 Script = Sequence[Reply] | Callable[[list[BaseMessage]], Reply]
 
@@ -65,13 +67,13 @@ class ScriptedChatModel(BaseChatModel):
     def _next(self, messages: list[BaseMessage]) -> Reply:
         with self._lock:
             self.calls.append(list(messages))
-            if callable(self.script):
-                answer: Reply = self.script(messages)
-                return answer
             try:
-                return next(self._replies)
+                answer: Reply = self.script(messages) if callable(self.script) else next(self._replies)
             except StopIteration:
-                raise AssertionError(f"the script has no reply for call {len(self.calls)}") from None
+                raise ScriptError(f"the script has no reply for call {len(self.calls)}") from None
+            except AssertionError as error:
+                raise ScriptError(f"the script refused call {len(self.calls)}: {error}") from error
+            return answer
 
 
 class HashEmbeddings(Embeddings):

@@ -1,0 +1,56 @@
+"""Calls of our own in a user's run: traced like all others, and kept out of `stream_mode="messages"`.
+
+LangGraph's tag `nostream` covers a model's tokens. Messages are streamed as well from the output of whatever runs under
+the name of the node, and of the nodes of a graph inside; so the handler that streams them is not passed on at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
+from langchain_core.runnables import RunnableConfig, ensure_config
+from langchain_core.runnables.config import merge_configs, set_config_context
+
+Result = TypeVar("Result")
+
+
+def unstreamed(config: RunnableConfig | None) -> RunnableConfig:
+    """Return the config of a call, by default that of the run around it, so that nothing of the call is streamed."""
+    quiet = merge_configs(ensure_config(config), {"tags": ["nostream"]})
+    callbacks = quiet.get("callbacks")
+    if isinstance(callbacks, BaseCallbackManager):
+        quiet["callbacks"] = manager = callbacks.copy()
+        manager.handlers = _others(manager.handlers)
+        manager.inheritable_handlers = _others(manager.inheritable_handlers)
+    elif callbacks:
+        quiet["callbacks"] = _others(callbacks)
+    return quiet
+
+
+def unheard(call: Callable[[RunnableConfig], Result], config: RunnableConfig | None) -> Result:
+    """Make a call of which nothing is streamed, nor of calls inside that are not handed its config."""
+    quiet = unstreamed(config)
+    with set_config_context(quiet) as context:
+        return context.run(call, quiet)
+
+
+async def aunheard(call: Callable[[RunnableConfig], Awaitable[Result]], config: RunnableConfig | None) -> Result:
+    """Async form of `unheard`."""
+    quiet = unstreamed(config)
+
+    async def awaited() -> Result:
+        return await call(quiet)
+
+    with set_config_context(quiet) as context:
+        return await asyncio.create_task(awaited(), context=context)
+
+
+def _others(handlers: list[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
+    return [
+        handler
+        for handler in handlers
+        if all(kind.__name__ != "StreamMessagesHandler" for kind in type(handler).__mro__)
+    ]
