@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
+from reasoningbank_langgraph.variants import variant
+
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import Runnable
@@ -83,17 +85,14 @@ def name_of(model: BaseChatModel) -> str:
 
 
 def capped(model: BaseChatModel, max_tokens: int, bad_cap: str | None = None) -> BaseChatModel:
-    """Return the model with a cap on its reply, whatever its class calls it.
-
-    A copy, because not every class passes on a cap that is bound to it: `ChatOllama` hands it to a client that does
-    not know it.
+    """Return the model with a cap on its reply, whatever its class calls it; the model itself where it knows none.
 
     Args:
         model: any chat model.
         max_tokens: the cap.
         bad_cap: a spelling its OpenAI-compatible server refused.
     """
-    return model.model_copy(update=token_cap(model, max_tokens, bad_cap))
+    return variant(model, token_cap(model, max_tokens, bad_cap))
 
 
 def token_cap(model: BaseChatModel, max_tokens: int, bad_cap: str | None = None) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from langgraph.errors import GraphBubbleUp
 
 from reasoningbank_langgraph.dialects import Manners, capped, manners_of, name_of
 from reasoningbank_langgraph.errors import ModelCallError, ModelError, ModelTimeoutError, ScriptError
+from reasoningbank_langgraph.models import ModelLike, chat_model
 from reasoningbank_langgraph.outages import Outages
 from reasoningbank_langgraph.refusals import cut_reply, explained, is_ignored, is_refusal, refused_cap, said_by
 from reasoningbank_langgraph.streams import aunheard, unheard
 from reasoningbank_langgraph.threads import within
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
     from langchain_core.runnables import Runnable, RunnableConfig
 
@@ -49,16 +49,16 @@ class Speaker:
     it has no `structured_output` or no `tool_calling` is not asked for it.
 
     Args:
-        model: any chat model; none of tools, JSON mode or structured output is required.
+        model: any chat model or its name; none of tools, JSON mode or structured output is required.
         purpose: names the calls in traces and errors, for example `"judge"`.
         time_limit: seconds one call may take.
     """
 
-    def __init__(self, model: BaseChatModel, purpose: str, *, time_limit: float = 120.0) -> None:
+    def __init__(self, model: ModelLike, purpose: str, *, time_limit: float = 120.0) -> None:
         if time_limit <= 0:
             raise ValueError(f"time_limit must be seconds above 0, got {time_limit}")
-        self.model, self.purpose, self.time_limit = model, purpose, time_limit
-        self._manners, self._outages = manners_of(model), Outages()
+        self.model, self.purpose, self.time_limit = chat_model(model), purpose, time_limit
+        self._manners, self._outages = manners_of(self.model), Outages()
 
     @property
     def model_name(self) -> str:

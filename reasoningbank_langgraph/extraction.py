@@ -16,6 +16,7 @@ from reasoningbank_langgraph.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.errors import InvalidRecordError, ModelError
 from reasoningbank_langgraph.literals import named_literals, task_literals, without_details
 from reasoningbank_langgraph.messages import content_text
+from reasoningbank_langgraph.models import ModelLike
 from reasoningbank_langgraph.parsing import parse_items
 from reasoningbank_langgraph.records import ITEMS_PER_ATTEMPT, Attempt, MemoryItem, Verdict, normalise_task
 from reasoningbank_langgraph.text import clean_line, redact_secrets
@@ -108,8 +109,9 @@ class LessonExtractor(Runnable[Judged, Distilled]):
         time_limit: seconds one call may take.
     """
 
-    def __init__(self, model: BaseChatModel, *, max_tokens: int = 700, time_limit: float = 120.0) -> None:
-        self.speaker, self.asking = Speaker(model, "extract", time_limit=time_limit), Asking.of(model, max_tokens)
+    def __init__(self, model: ModelLike, *, max_tokens: int = 700, time_limit: float = 120.0) -> None:
+        self.speaker = Speaker(model, "extract", time_limit=time_limit)
+        self.asking = Asking.of(self.speaker.model, max_tokens)
 
     def invoke(self, input: Judged, config: RunnableConfig | None = None, **kwargs: Any) -> Distilled:
         """Distil lessons; never raises for what a model does or fails to do."""

@@ -13,19 +13,18 @@ from reasoningbank_langgraph.nodes import create_consolidate, create_extract, cr
 from reasoningbank_langgraph.state import LoopState, Names, Selector, loop_state
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
     from reasoningbank_langgraph.bank import Match
     from reasoningbank_langgraph.judges import JudgeLike
+    from reasoningbank_langgraph.models import ModelLike
 
 
 def create_reasoning_bank(
     solver: Any,
     *,
-    model: str | BaseChatModel | None = None,
+    model: ModelLike | None = None,
     judge: JudgeLike | None = None,
-    judge_model: str | BaseChatModel | None = None,
-    extract_model: str | BaseChatModel | None = None,
+    judge_model: ModelLike | None = None,
+    extract_model: ModelLike | None = None,
     namespace: str | Sequence[str] = DEFAULT_NAMESPACE,
     learn: bool = True,
     k: int = 1,

@@ -14,7 +14,7 @@ from reasoningbank_langgraph.dialects import capped
 from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
 from reasoningbank_langgraph.matts import Scaling
-from reasoningbank_langgraph.models import chat_model
+from reasoningbank_langgraph.models import ModelLike, chat_model
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -26,9 +26,9 @@ MATH_NAMESPACE = ("math",)
 
 
 def create_math_solver(
-    model: str | BaseChatModel,
+    model: ModelLike,
     *,
-    judge_model: str | BaseChatModel | None = None,
+    judge_model: ModelLike | None = None,
     namespace: str | Sequence[str] = MATH_NAMESPACE,
     learn: bool = True,
     max_tokens: int = 512,

@@ -8,36 +8,61 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable, RunnableBinding
 
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelUnavailableError
 from reasoningbank_langgraph.records import task_key
+from reasoningbank_langgraph.variants import variant
 
 if TYPE_CHECKING:
     from langchain_openai.chat_models.base import BaseChatOpenAI
 
+ModelLike = str | BaseChatModel | Runnable[Any, Any]
+"""A chat model, its name, or a chat model with settings bound to it."""
+
 _OPENAI = "https://api.openai.com/v1"
 
 
-def chat_model(model: str | BaseChatModel, **settings: Any) -> BaseChatModel:
+def chat_model(model: ModelLike, **settings: Any) -> BaseChatModel:
     """Return the chat model a name stands for; a chat model is returned as it is.
 
     Cap one call with `model.bind(max_tokens=N)`, which every model made here passes on.
 
     Args:
         model: `"openai:NAME"` for OpenAI or the server at OPENAI_BASE_URL, any other `"provider:NAME"` of
-            LangChain's `init_chat_model`, or a chat model.
+            LangChain's `init_chat_model`, or a chat model, also one with settings bound to it, as in
+            `ChatOpenAI(...).bind(temperature=0)`.
         settings: arguments of the chat model made, such as `temperature`.
 
     Raises:
         MissingDependencyError: the name needs the package `langchain`.
         ModelUnavailableError: the provider is unknown, its package is missing or its key is not set.
+        TypeError: it is neither a name nor a chat model, or has something bound to it that is no setting of its class.
     """
     if isinstance(model, BaseChatModel):
         return model
+    if not isinstance(model, str):
+        return _with_settings(model)
     provider, _, name = model.partition(":")
     if provider == "openai" and name:
         return openai_model(name, **settings)
     return _langchain_model(model, settings)
+
+
+def _with_settings(model: Any) -> BaseChatModel:
+    """What was bound to a model becomes its own: structured output and tools, asked for later, keep it then."""
+    if not isinstance(model, RunnableBinding):
+        raise TypeError(
+            f"model must be a chat model or the name of one, got {type(model).__name__}: give the chat model itself; "
+            "most classes take `max_retries=` in place of with_retry()"
+        )
+    chat = chat_model(model.bound)
+    names = {name: name for name in type(chat).model_fields}
+    names |= {field.alias: name for name, field in type(chat).model_fields.items() if field.alias}
+    if unknown := [name for name in model.kwargs if name not in names]:
+        raise TypeError(f"{', '.join(unknown)} bound to {type(chat).__name__} is no setting of it: give the bare model")
+    passed = {name: model.config[name] for name in ("tags", "metadata", "callbacks") if name in model.config}
+    return variant(chat, {**{names[name]: value for name, value in model.kwargs.items()}, **passed})
 
 
 def openai_model(name: str, *, base_url: str | None = None, **settings: Any) -> BaseChatOpenAI:

@@ -12,7 +12,7 @@ PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 ROWS = [
     ["errors"],
     ["messages", "namespaces"],
-    ["records"],
+    ["records", "variants"],
     ["prompts", "text", "models", "dialects", "refusals", "streams", "threads"],
     ["outages"],
     ["parsing", "embeddings", "trajectory", "state", "dialogue"],

@@ -14,7 +14,7 @@ from reasoningbank_langgraph.dialects import capped
 from reasoningbank_langgraph.errors import ModelTimeoutError
 from reasoningbank_langgraph.judges.base import Judge, undecided
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
-from reasoningbank_langgraph.models import sampling_seed
+from reasoningbank_langgraph.models import ModelLike, chat_model, sampling_seed
 from reasoningbank_langgraph.outages import Outages
 from reasoningbank_langgraph.parsing.replies import looks_refused, read_reply
 from reasoningbank_langgraph.records import Attempt, Verdict
@@ -23,7 +23,6 @@ from reasoningbank_langgraph.threads import within
 from reasoningbank_langgraph.trajectory import task_block
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
     from langchain_core.runnables import Runnable, RunnableConfig
 
@@ -54,7 +53,7 @@ class SelfConsistencyJudge(Judge):
 
     def __init__(
         self,
-        model: BaseChatModel,
+        model: ModelLike,
         n: int = 5,
         threshold: float = 0.6,
         *,
@@ -65,7 +64,7 @@ class SelfConsistencyJudge(Judge):
             raise ValueError(f"n must be at least 1, got {n}")
         if not 0.5 < threshold <= 1:
             raise ValueError(f"threshold must be above 0.5 and at most 1, got {threshold}")
-        self.model, self.n, self.threshold = model, n, threshold
+        self.model, self.n, self.threshold = chat_model(model), n, threshold
         self.max_tokens, self.time_limit = max_tokens, time_limit
         self._outages = Outages()
 

@@ -10,12 +10,12 @@ from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.judges.base import Judge, undecided
+from reasoningbank_langgraph.models import ModelLike
 from reasoningbank_langgraph.parsing import parse_verdict
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.trajectory import answer_block, room_in, task_block, trajectory_block
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import RunnableConfig
 
 VERDICT_SCHEMA: dict[str, Any] = {
@@ -42,9 +42,9 @@ class LLMJudge(Judge):
         time_limit: seconds one call may take.
     """
 
-    def __init__(self, model: BaseChatModel, *, max_tokens: int = 400, time_limit: float = 120.0) -> None:
+    def __init__(self, model: ModelLike, *, max_tokens: int = 400, time_limit: float = 120.0) -> None:
         self.speaker = Speaker(model, "judge", time_limit=time_limit)
-        self.max_tokens, self.room = max_tokens, room_in(model, max_tokens)
+        self.max_tokens, self.room = max_tokens, room_in(self.speaker.model, max_tokens)
 
     def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""

@@ -17,14 +17,12 @@ from reasoningbank_langgraph.matts.rollouts import MattsState
 from reasoningbank_langgraph.matts.selection import create_select
 from reasoningbank_langgraph.matts.sequential import create_refine
 from reasoningbank_langgraph.matts.settings import Mode, Scaling, Select
-from reasoningbank_langgraph.models import chat_model
+from reasoningbank_langgraph.models import ModelLike, chat_model
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes import create_consolidate, create_judge, create_retrieve
 from reasoningbank_langgraph.state import Names, Selector, loop_state
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
     from reasoningbank_langgraph.bank import Match
     from reasoningbank_langgraph.judges import JudgeLike
 
@@ -32,10 +30,10 @@ if TYPE_CHECKING:
 def create_matts(
     solver: Any,
     *,
-    model: str | BaseChatModel | None = None,
+    model: ModelLike | None = None,
     judge: JudgeLike | None = None,
-    judge_model: str | BaseChatModel | None = None,
-    extract_model: str | BaseChatModel | None = None,
+    judge_model: ModelLike | None = None,
+    extract_model: ModelLike | None = None,
     namespace: str | Sequence[str] = DEFAULT_NAMESPACE,
     k: int = 3,
     mode: Mode = "parallel",
@@ -172,7 +170,7 @@ def _begun_anew(update: dict[str, Any]) -> dict[str, Any]:
     return {**update, "rollouts": [], "rollout_values": {}, "selection": None}
 
 
-def _refiner(scaling: Scaling, model: str | BaseChatModel | None, names: Names, time_limit: float) -> Any:
+def _refiner(scaling: Scaling, model: ModelLike | None, names: Names, time_limit: float) -> Any:
     if scaling.refiner is not None or not scaling.checks_each:
         return scaling.refiner
     if model is None:

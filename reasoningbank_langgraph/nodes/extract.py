@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 from reasoningbank_langgraph.errors import MissingStateError
 from reasoningbank_langgraph.extraction import PROMPTS, Distilled, Judged, LessonExtractor
-from reasoningbank_langgraph.models import chat_model
+from reasoningbank_langgraph.models import ModelLike, chat_model
 from reasoningbank_langgraph.nodes.attempts import attempt_of
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict
@@ -16,8 +16,6 @@ from reasoningbank_langgraph.state import Names, Selector
 from reasoningbank_langgraph.text import redact_secrets
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
     from reasoningbank_langgraph.dialogue import Speaker
 
 _IDS = UUID("6f1f2b0e-6f0a-5a53-9a51-0d6c9a2f7a10")
@@ -25,7 +23,7 @@ _IDS = UUID("6f1f2b0e-6f0a-5a53-9a51-0d6c9a2f7a10")
 
 
 def create_extract(
-    model: str | BaseChatModel,
+    model: ModelLike,
     *,
     max_tokens: int = 700,
     time_limit: float = 120.0,

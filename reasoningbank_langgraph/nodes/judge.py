@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge, as_judge
 from reasoningbank_langgraph.judges.base import checked, undecided
-from reasoningbank_langgraph.models import chat_model
+from reasoningbank_langgraph.models import ModelLike, chat_model
 from reasoningbank_langgraph.nodes.attempts import attempt_of
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.outages import Outages
@@ -19,13 +19,11 @@ from reasoningbank_langgraph.streams import aunheard, unheard
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from langchain_core.language_models import BaseChatModel
-
     from reasoningbank_langgraph.dialogue import Speaker
 
 
 def create_judge(
-    model: str | BaseChatModel | None = None,
+    model: ModelLike | None = None,
     *,
     judge: JudgeLike | None = None,
     time_limit: float = 120.0,

@@ -1,0 +1,42 @@
+"""A chat model with other values in some of its fields, and otherwise the very same object as the one it is made of.
+
+A copy would not do: what a model counts or remembers in its fields would be lost with it. Binding would not do either:
+not every class passes on what is bound to it, `ChatOllama` hands a cap to a client that does not know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    Model = TypeVar("Model", bound=BaseChatModel)
+
+_CLASSES: dict[tuple[type, str], type[Any]] = {}
+"""By class and values: making a class takes milliseconds."""
+
+
+def variant(model: Model, fields: Mapping[str, Any]) -> Model:
+    """Return the model with these values in these fields; the model itself where there are none.
+
+    Everything else the two share: what one of them stores, the other one has.
+    """
+    if not fields:
+        return model
+    made: Model = object.__new__(_class_with(type(model), fields))
+    for part in ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__"):
+        object.__setattr__(made, part, getattr(model, part))
+    return made
+
+
+def _class_with(kind: type[Model], fields: Mapping[str, Any]) -> type[Model]:
+    """A property of the class goes before what its objects hold under the same name."""
+    key = (kind, repr(sorted(fields.items(), key=lambda field: field[0])))
+    if key not in _CLASSES:
+        made = type(kind)(kind.__name__, (kind,), {"__module__": kind.__module__})
+        for name, value in fields.items():
+            type.__setattr__(made, name, property(lambda _, value=value: value))
+        _CLASSES[key] = made
+    return _CLASSES[key]
