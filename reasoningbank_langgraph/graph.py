@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.runnables import RunnableLambda
 from langgraph.graph import START, StateGraph
 
 from reasoningbank_langgraph.matts import Scaling, create_matts
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
+from reasoningbank_langgraph.solvers import prepared, sees_lessons, unshown
 from reasoningbank_langgraph.state import LoopState, Names, Selector, loop_state
 
 if TYPE_CHECKING:
@@ -49,7 +51,10 @@ def create_reasoning_bank(
 
     Args:
         solver: a node function, Runnable or compiled graph. It reads `task`, `messages` and `memory_prompt` and
-            returns `answer` and/or `messages`.
+            returns `answer` and/or `messages`. An agent, that is a compiled graph that reads `messages`, is shown the
+            task as the last message of the user (unless that is there already) and before it the lessons, which
+            do not stay in the conversation. Keep the agent without a checkpointer of its own: it has that of the
+            graph, and in a conversation of its own the lessons would stay.
         model: judges and distils, unless one of the next three says otherwise.
         judge: any judge, or a function from `Attempt` to `Verdict`, in place of `LLMJudge`.
         judge_model: model of the judge.
@@ -73,7 +78,9 @@ def create_reasoning_bank(
         An uncompiled graph: choose checkpointer, store and name with `compile`.
 
     Raises:
-        ValueError: `learn` is on and no model is given for what needs one.
+        ValueError: `learn` is on and no model is given for what needs one; or the solver is a compiled graph that
+            reads neither `messages` nor `task`.
+        TypeError: the judge or a model is none.
         NamespaceError: the namespace has a label that stores refuse.
     """
     names: dict[str, Any] = {"task": task, "answer": answer, "messages": messages}
@@ -97,19 +104,25 @@ def create_reasoning_bank(
             **names,
             **scaling.options(),
         )
-    names = Names(**names).of_state(state_schema)._asdict()
-    retrieve = create_retrieve(namespace=namespace, k=k, max_items=max_items, min_score=min_score, **names)
-    steps: list[tuple[str, Any]] = [("retrieve", retrieve), ("solve", solver)]
+    chosen = Names(**names).of_state(state_schema)
+    names = chosen._asdict()
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(LoopState, chosen, state_schema))
+    builder.add_node("solve", prepared(solver, chosen, builder))
+    retrieve: Any = create_retrieve(namespace=namespace, k=k, max_items=max_items, min_score=min_score, **names)
+    if not sees_lessons(solver, chosen, builder, "solve"):
+        retrieve |= RunnableLambda(unshown, name="unshown")
     if learn:
         distiller = extract_model or model
         if distiller is None:
             raise ValueError("learning needs a model that distils: give model=... or extract_model=..., or learn=False")
-        steps += [
+        steps: list[tuple[str, Any]] = [
             ("judge", create_judge(judge_model or model, judge=judge, time_limit=time_limit, **names)),
             ("extract", create_extract(distiller, time_limit=time_limit, **names)),
             ("consolidate", create_consolidate(namespace=namespace, match=match)),
         ]
-    builder = StateGraph(loop_state(LoopState, Names(task, answer, messages), state_schema))
-    builder.add_sequence(steps)
+        builder.add_sequence(steps)
+        builder.add_edge("solve", "judge")
+    builder.add_node("retrieve", retrieve)
     builder.add_edge(START, "retrieve")
+    builder.add_edge("retrieve", "solve")
     return builder

@@ -61,8 +61,9 @@ def _with_settings(model: Any) -> BaseChatModel:
     names |= {field.alias: name for name, field in type(chat).model_fields.items() if field.alias}
     if unknown := [name for name in model.kwargs if name not in names]:
         raise TypeError(f"{', '.join(unknown)} bound to {type(chat).__name__} is no setting of it: give the bare model")
-    passed = {name: model.config[name] for name in ("tags", "metadata", "callbacks") if name in model.config}
-    return variant(chat, {**{names[name]: value for name, value in model.kwargs.items()}, **passed})
+    fields: dict[str, Any] = {names[name]: value for name, value in model.kwargs.items()}
+    fields |= {name: value for name, value in model.config.items() if name in ("tags", "metadata", "callbacks")}
+    return variant(chat, fields)
 
 
 def openai_model(name: str, *, base_url: str | None = None, **settings: Any) -> BaseChatOpenAI:

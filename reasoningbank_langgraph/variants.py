@@ -35,8 +35,13 @@ def _class_with(kind: type[Model], fields: Mapping[str, Any]) -> type[Model]:
     """A property of the class goes before what its objects hold under the same name."""
     key = (kind, repr(sorted(fields.items(), key=lambda field: field[0])))
     if key not in _CLASSES:
-        made = type(kind)(kind.__name__, (kind,), {"__module__": kind.__module__})
+        metaclass: Any = type(kind)
+        made = metaclass(kind.__name__, (kind,), {"__module__": kind.__module__})
         for name, value in fields.items():
-            type.__setattr__(made, name, property(lambda _, value=value: value))
+            type.__setattr__(made, name, _constant(value))
         _CLASSES[key] = made
     return _CLASSES[key]
+
+
+def _constant(value: object) -> property:
+    return property(lambda _: value)

@@ -81,6 +81,33 @@ def test_a_check_sees_the_attempt_so_far_and_every_note_reaches_judge_and_extrac
     assert result["messages"][-1].text == "checked: 6"
 
 
+@pytest.mark.parametrize("subgraphs", [False, True])
+def test_what_asks_for_a_check_is_neither_streamed_nor_left_in_the_conversation(subgraphs):
+    graph = sequential("5", "6", k=3)
+    parts = [
+        part[-1] if subgraphs else part
+        for part in graph.stream(TASK, CONFIG, stream_mode="messages", subgraphs=subgraphs)
+    ]
+    assert {message.type for message, _ in parts} == {"ai"}
+    values = graph.get_state(CONFIG).values
+    assert [message.text for message in values["messages"]] == ["so it is 4", "checked: 5", "checked: 6"]
+    assert "as if somebody else" in values["rollouts"][0]["messages"][1]["content"]
+
+
+def test_a_conversation_with_another_reducer_is_left_without_it_too():
+    def solve(state):
+        return {"answer": "4", "talk": [AIMessage("four")]}
+
+    def refine(state):
+        assert "as if somebody else" in state["talk"][-1].text
+        return {"answer": "5", "talk": [AIMessage("five")]}
+
+    names = {"messages": "talk", "state_schema": Listed}
+    result = matts(solve, k=2, mode="sequential", refiner=refine, **names).invoke(TASK, CONFIG)
+    assert [message.text for message in result["talk"]] == ["four", "five"]
+    assert result["rollouts"][0]["check_error"] is None
+
+
 def test_a_solver_that_gives_an_answer_only_is_quoted_to_the_check():
     asked = []
 

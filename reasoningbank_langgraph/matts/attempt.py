@@ -10,7 +10,9 @@ from langgraph.channels import BinaryOperatorAggregate
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from reasoningbank_langgraph.asides import adds_messages
 from reasoningbank_langgraph.matts.sequential import check_failed, create_ask
+from reasoningbank_langgraph.solvers import prepared
 from reasoningbank_langgraph.state import LoopState, Names, loop_state
 from reasoningbank_langgraph.threads import OwnThread, is_sync
 
@@ -48,14 +50,15 @@ def create_attempt(
         raise ValueError(
             "the solver was compiled with checkpointer=True, so the rollouts would share a conversation: leave it out"
         )
-    _add_node(builder, "solve", solver)
+    _add_node(builder, "solve", prepared(solver, names, builder))
     builder.add_edge(START, "solve")
     after = "judge" if judge is not None else END
     if checks:
         _check_names(builder, names)
-        builder.add_node("ask", RunnableLambda(create_ask(checks, names), name="ask"))
+        quiet = adds_messages(builder.channels[str(names.messages)])
+        builder.add_node("ask", RunnableLambda(create_ask(checks, names, quiet=quiet), name="ask"))
         failed: Any = check_failed  # LangGraph passes the error by its annotation, which its types do not know
-        _add_node(builder, "refine", refiner, error_handler=failed)
+        _add_node(builder, "refine", prepared(refiner, names, builder, checks=True), error_handler=failed)
         builder.add_edge("solve", "ask")
         builder.add_conditional_edges("ask", _next(after), ["refine", after])
         builder.add_edge("refine", "ask")

@@ -18,6 +18,7 @@ from langgraph.graph import StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 
+from reasoningbank_langgraph.asides import CHECK, adds_messages, is_aside, unstreamed
 from reasoningbank_langgraph.state import Names
 
 _LAST, _REDUCED, _PASSING = (
@@ -62,7 +63,7 @@ class Carried(NamedTuple):
                     "left there: give it a reducer, or keep it out of state_schema"
                 )
         reduced = [name for name, kind in kinds.items() if isinstance(kind, _REDUCED)]
-        conversations = [name for name in reduced if getattr(kinds[name], "operator", None) is add_messages]
+        conversations = [name for name in reduced if adds_messages(kinds[name])]
         return cls(
             tuple(name for name, kind in kinds.items() if isinstance(kind, _LAST)),
             tuple(name for name in reduced if name not in conversations),
@@ -77,8 +78,8 @@ class Carried(NamedTuple):
         """Return what turns the channels before a rollout, as `begun` gave them, into those after it."""
         return {
             **{name: after[name] for name in self.last if name in after},
-            **{name: Overwrite(after[name]) for name in self.reduced if name in after},
-            **{name: _added(before[name], after[name]) for name in self.conversations if name in after},
+            **{name: Overwrite(_unchecked(after[name])) for name in self.reduced if name in after},
+            **{name: _added(before[name], _unchecked(after[name])) for name in self.conversations if name in after},
         }
 
 
@@ -88,4 +89,11 @@ def _added(before: list[BaseMessage], after: list[BaseMessage]) -> list[BaseMess
     gone = [RemoveMessage(id=str(name)) for name in had if name not in left]
     new = [message for message in after if had.get(message.id) != message]
     update: list[Any] = [*gone, *new]
-    return update if add_messages(before, update) == after else Overwrite(after)  # type: ignore[arg-type]
+    if add_messages(before, update) != after:  # type: ignore[arg-type]
+        return Overwrite(after)
+    return [unstreamed(message) for message in update]
+
+
+def _unchecked(value: Any) -> Any:
+    """The conversation without what asked for checks: the rollout's record keeps it."""
+    return [entry for entry in value if not is_aside(entry, CHECK)] if isinstance(value, list) else value

@@ -11,6 +11,7 @@ from langgraph.errors import NodeError
 from langgraph.types import Command
 
 from reasoningbank_langgraph import prompts
+from reasoningbank_langgraph.asides import CHECK, TASK, aside, unstreamed
 from reasoningbank_langgraph.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.rollouts import Failure
@@ -32,11 +33,16 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def create_ask(checks: int, names: Names) -> Callable[[Any], dict[str, Any]]:
+def create_ask(checks: int, names: Names, *, quiet: bool) -> Callable[[Any], dict[str, Any]]:
     """Return the node that asks for the next check, or ends them.
 
     Checks end after `checks` of them, when two in a row left the answer as it was, or when one failed. An answer that
     a check does not state again stays as it was.
+
+    Args:
+        checks: how many at most.
+        names: the channels of the graph.
+        quiet: whether the conversation takes data for messages, which is not streamed.
     """
     answer, messages = str(names.answer), str(names.messages)
 
@@ -50,8 +56,9 @@ def create_ask(checks: int, names: Names) -> Callable[[Any], dict[str, Any]]:
         if len(drafts) > checks or _stands(drafts):
             return {"drafts": drafts, "asking": False, answer: drafts[-1]}
         check = prompts.CHECK_FIRST if len(drafts) == 1 else prompts.CHECK_AGAIN
-        asked = [*_unsaid(attempt), HumanMessage(check)]
-        return {"drafts": drafts, "asking": True, answer: None, messages: asked}
+        asked = [*_unsaid(attempt), aside(CHECK, check)]
+        told = [unstreamed(message) for message in asked] if quiet else asked
+        return {"drafts": drafts, "asking": True, answer: None, messages: told}
 
     return ask
 
@@ -78,7 +85,7 @@ def _unsaid(attempt: Attempt) -> list[HumanMessage | AIMessage]:
     roles = {message.role for message in attempt.messages}
     if "assistant" in roles or not attempt.answer:
         return []
-    asked = [] if "user" in roles else [HumanMessage(attempt.task)]
+    asked = [] if "user" in roles else [aside(TASK, attempt.task)]
     return [*asked, AIMessage(attempt.answer)]
 
 

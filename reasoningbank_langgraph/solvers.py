@@ -1,0 +1,120 @@
+"""Compiled graphs as solvers: an agent that reads `messages` finds the task and the lessons there."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables.base import RunnableBindingBase
+from langgraph.graph import StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from reasoningbank_langgraph.asides import LESSONS, TASK, adds_messages, aside, is_aside, unstreamed
+from reasoningbank_langgraph.messages import to_messages
+from reasoningbank_langgraph.records import task_key
+from reasoningbank_langgraph.state import Names
+
+logger = logging.getLogger(__name__)
+
+_SHOWING = {"memory_prompt", "memories"}
+
+
+def prepared(solver: Any, names: Names, builder: StateGraph[Any, Any, Any, Any], *, checks: bool = False) -> Any:
+    """Return the node for a solver: as it is, or an agent with what shows it the task and the lessons.
+
+    An agent is a compiled graph that reads the conversation. Unless that ends with the task already, the task is added
+    as a message of the user and stays there. The lessons come before it, in a message of the user that the agent alone
+    sees; an agent with a channel `memory_prompt` shows them itself.
+
+    Args:
+        solver: what the user gave.
+        names: the channels of the graph.
+        builder: the graph the node is for.
+        checks: whether it checks an answer, asked by the conversation, in place of solving the task.
+
+    Raises:
+        ValueError: it is a compiled graph that reads neither the conversation nor the task.
+    """
+    reads = _channels(solver)
+    if reads is None:
+        return solver
+    if names.messages in reads:
+        asks = not checks and isinstance(names.task, str) and names.task != names.messages
+        quiet = adds_messages(builder.channels.get(str(names.messages)))
+        shown = _Shown(names, asks=asks, lessons=not _SHOWING & set(reads), quiet=quiet)
+        return _step(shown.before, "show") | solver | _step(shown.after, "hide")
+    if isinstance(names.task, str) and names.task not in reads:
+        raise ValueError(
+            f"the solver is a graph that reads {', '.join(sorted(reads)) or 'nothing'}, and neither the conversation "
+            f"({names.messages!r}) nor the task ({names.task!r}): add one of them to its state, with "
+            "`memory_prompt: str` for the lessons, or say with messages=... and task=... what it calls them"
+        )
+    return solver
+
+
+def sees_lessons(solver: Any, names: Names, builder: StateGraph[Any, Any, Any, Any], node: str) -> bool:
+    """Say whether a solver, added as this node, can be shown lessons; of one that cannot, a warning is logged."""
+    reads = _channels(solver)
+    if reads is None:
+        reads = builder.schemas[builder.nodes[node].input_schema]
+    elif names.messages in reads:
+        return True
+    seen = bool(_SHOWING & set(reads))
+    if not seen:
+        logger.warning("the solver is shown no lessons: its state has no channel `memory_prompt: str`")
+    return seen
+
+
+def unshown(update: dict[str, Any]) -> dict[str, Any]:
+    """Take lessons back that the solver cannot be shown: it is not learned with them, and no lesson stems from them."""
+    return {**update, "memories": [], "memory_prompt": ""}
+
+
+class _Shown:
+    """What an agent is shown, and what of it stays in the conversation."""
+
+    def __init__(self, names: Names, *, asks: bool, lessons: bool, quiet: bool) -> None:
+        self.names, self.asks, self.lessons, self.quiet = names, asks, lessons, quiet
+
+    def before(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        task, conversation = state["attempt"]["task"], list(state.get(str(self.names.messages)) or [])
+        key = task_key(task)
+        asked = [message.role == "user" and task_key(message.text) == key for message in to_messages(conversation)]
+        if self.asks and not (asked and asked[-1]):
+            conversation.append(aside(TASK, task))
+            asked.append(True)
+        if self.lessons and state.get("memory_prompt"):
+            conversation.insert(_place(conversation, asked), aside(LESSONS, state["memory_prompt"]))
+        return {**state, str(self.names.messages): conversation}
+
+    def after(self, update: Any) -> Any:
+        name = str(self.names.messages)
+        if not isinstance(update, Mapping) or name not in update:
+            return update
+        left = [message for message in update[name] if not is_aside(message, LESSONS)]
+        return {**update, name: [unstreamed(message) for message in left] if self.quiet else left}
+
+
+def _place(conversation: Sequence[Any], asked: Sequence[bool]) -> int:
+    """Index of the message with the task, else of the last one of the user, else the end."""
+    users = [message.role == "user" for message in to_messages(conversation)]
+    marked = asked if any(asked) else users
+    return len(marked) - 1 - list(marked)[::-1].index(True) if any(marked) else len(conversation)
+
+
+def _channels(solver: Any) -> Collection[str] | None:
+    """The channels that a compiled graph reads; None where it is none."""
+    while isinstance(solver, RunnableBindingBase):
+        solver = solver.bound
+    if not isinstance(solver, CompiledStateGraph):
+        return None
+    return solver.builder.schemas[solver.builder.input_schema]
+
+
+def _step(function: Any, name: str) -> Runnable[Any, Any]:
+    async def awaited(value: Any) -> Any:
+        return function(value)
+
+    return RunnableLambda(function, awaited, name=name)
