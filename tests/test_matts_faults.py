@@ -117,14 +117,6 @@ def test_a_judge_that_fails_leaves_a_rollout_without_a_verdict():
     assert (result["answer"], bank(store).items()) == ("4", [])
 
 
-def test_a_judge_that_returns_no_verdict_leaves_a_rollout_without_one():
-    result = matts(solving("4"), k=2, judge=lambda attempt: True).invoke(TASK, CONFIG)
-    assert {rollout["verdict"]["rationale"] for rollout in result["rollouts"]} == {
-        "TypeError: a judge returns a Verdict, this one returned True"
-    }
-    assert result["answer"] == "4"
-
-
 def test_a_rollout_that_hangs_is_given_up():
     free, store = threading.Event(), indexed_memory()
 
