@@ -1,5 +1,6 @@
 """What a user's own tests rely on: fakes without pytest, and a store contract that takes a class and no plugin."""
 
+import os
 import subprocess
 import sys
 
@@ -11,16 +12,25 @@ from reasoningbank_langgraph.testing import StoreContract
 SUITE = """
 import pytest
 from langgraph.store.memory import InMemoryStore
-from reasoningbank_langgraph.testing import StoreContract
+from reasoningbank_langgraph.testing import HashEmbeddings, StoreContract
 
-class TestMine(StoreContract):
+class TestBare(StoreContract):
     clock = 0.01
-    known_failures = {failures}
 
     @pytest.fixture
     def plain_store(self):
         return InMemoryStore()
+
+class TestSaid(TestBare):
+    supports_ttl = False
+    known_failures = {"test_the_last_written*[plain]": "why", "test_an_empty_value*": "why"}
+
+class TestIndexed(TestSaid):
+    @pytest.fixture
+    def indexed_store(self):
+        return InMemoryStore(index={"dims": 64, "embed": HashEmbeddings(), "fields": ["text", "more"]})
 """
+CASES = "several_loops or nearest or last_written or empty_value or times_to_live or has_expired"
 
 
 def python(program):
@@ -28,10 +38,20 @@ def python(program):
     return done.stdout + done.stderr
 
 
-def run_suite(folder, failures, only):
-    (folder / "test_mine.py").write_text(SUITE.format(failures=failures), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-p", "no:asyncio", "-p", "no:cacheprovider", "-q", "-k", only]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """What pytest says of three classes of a backend's author, run without a plugin: a line a case."""
+    folder = tmp_path_factory.mktemp("backend")
+    (folder / "test_mine.py").write_text(SUITE, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "no:asyncio", "-p", "no:cacheprovider", "-q", "-rA", "-k", CASES]
+    wide = {**os.environ, "COLUMNS": "300"}
+    return subprocess.run(command, cwd=folder, env=wide, capture_output=True, text=True, check=False).stdout
+
+
+def outcomes(said, store):
+    """Return how each case of a class ended, by its name and parameters."""
+    lines = [line.split("::") for line in said.splitlines() if f"::{store}::" in line]
+    return {case.split(" - ")[0].removeprefix("test_"): how.split()[0] for how, _, case in lines}
 
 
 def test_the_fakes_need_no_pytest():
@@ -52,22 +72,32 @@ def test_the_public_names_can_be_imported_and_no_others():
         testing.Nothing  # noqa: B018 - looking is the point
 
 
-def test_a_backend_runs_the_contract_with_one_fixture_and_no_plugin(tmp_path):
-    said = run_suite(tmp_path, {}, "any_text or serves_several_loops or nearest")
-    assert "passed" in said
-    assert "failed" not in said
-    assert "skipped" in said
+def test_a_backend_runs_the_contract_with_one_fixture_and_no_plugin(said):
+    ended = outcomes(said, "TestBare")
+    assert ended["one_store_serves_several_loops[plain]"] == "PASSED"
+    assert ended["a_store_without_times_to_live_refuses_them[put]"] == "PASSED"
+    assert "1 skipped" in said.splitlines()[-1], "a store that may support times to live is asked during the case"
 
 
-def test_a_failure_shows_the_values_it_is_about(tmp_path):
-    said = run_suite(tmp_path, {}, "last_written_comes_first")
-    assert "1 failed" in said
+def test_cases_that_cannot_apply_are_not_collected(said):
+    assert not [case for case in outcomes(said, "TestSaid") if "[indexed" in case or "nearest" in case]
+    assert not [case for case in outcomes(said, "TestSaid") if "expired" in case]
+
+
+def test_a_class_with_an_index_has_the_cases_that_its_base_without_one_left_out(said):
+    ended = outcomes(said, "TestIndexed")
+    assert ended["the_nearest_comes_first_with_scores_between_0_and_1"] == "PASSED"
+    assert ended["one_store_serves_several_loops[indexed]"] == "PASSED"
+
+
+def test_a_failure_shows_the_values_it_is_about(said):
+    assert outcomes(said, "TestBare")["the_last_written_comes_first[plain]"] == "FAILED"
     assert "assert ['rain', 'snow', 'wind'] == ['rain', 'wind', 'snow']" in said
 
 
-def test_a_known_failure_is_expected_and_once_it_passes_that_is_said(tmp_path):
-    assert "1 xfailed" in run_suite(tmp_path, {"test_the_last_*[plain]": "why"}, "last_written_comes_first and plain")
-    assert "XPASS(strict)" in run_suite(tmp_path, {"test_an_empty_value*": "why"}, "empty_value and plain")
+def test_a_known_failure_is_expected_and_once_it_passes_that_is_said(said):
+    assert outcomes(said, "TestSaid")["the_last_written_comes_first[plain]"] == "XFAIL"
+    assert "TestSaid::test_an_empty_value_is_a_value[plain] - [XPASS(strict)] why" in said
 
 
 def test_a_known_failure_that_names_no_case_is_refused():

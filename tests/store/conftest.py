@@ -13,6 +13,17 @@ import pytest
 
 from reasoningbank_langgraph.store import ChromaStore, shelf
 from reasoningbank_langgraph.testing import HashEmbeddings
+from tests.benchmarks.langgraph_stores import PLUGIN
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what LangGraph's own stores are known to fail, unless that is what is tried."""
+    if not config.pluginmanager.has_plugin(PLUGIN):
+        items[:] = [item for item in items if not known_to_fail(item)]
+
+
+def known_to_fail(item):
+    return hasattr(item.cls, "known_failures") and item.cls._known_failure(item)
 
 
 @pytest.fixture

@@ -27,16 +27,17 @@ def found_alike(store, namespace=HERE):
 
 
 @pytest.mark.slow
-def test_sixteen_threads_write_a_hundred_items_each(store):
+def test_sixteen_threads_write_and_search_past_the_size_at_which_chroma_makes_index_files(store):
     def write(writer):
-        names = [f"{writer} {uuid4()}" for _ in range(100)]
-        for name in names:
+        names = [f"{writer} {uuid4()}" for _ in range(65)]
+        for number, name in enumerate(names):
             store.put(HERE, name, {"text": f"number {name}"})
+            assert number % 10 or store.search(HERE, query=f"number {name}", limit=1)
         return names
 
     with ThreadPoolExecutor(16) as pool:
         written = {name for names in pool.map(write, range(16)) for name in names}
-    assert len(written) == 1600
+    assert len(written) == 1040
     assert found_alike(store) == written
     assert store.verify().ok
 

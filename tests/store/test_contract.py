@@ -1,29 +1,15 @@
-"""The store contract, run on every store this package is used with.
+"""The store contract, run on each way to open a bank; `test_langgraph_stores` has the stores of others."""
 
-LangGraph's own stores fail some of it; the numbers are those of public threads at github.com/langchain-ai/langgraph.
-"""
-
-import sqlite3
 from typing import ClassVar
 from uuid import uuid4
 
 import pytest
 from langgraph.store.base import PutOp
-from langgraph.store.memory import InMemoryStore
-from langgraph.store.sqlite import SqliteStore
 
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.testing import HashEmbeddings, StoreContract
 
 HERE = ("users", "al")
-SAME_TEXT = "#8822: two equal texts in one batch raise"
-COMPARED = "#7880, #8365: a comparison raises where an item lacks the field or holds no number"
-AS_FIELD = "#8829: it is taken for the name of a field, and nothing matches"
-SYNCHRONOUS = "by design: SqliteStore has no asynchronous side"
-CAST = "no public thread found: text is compared as the number it looks like"
-STALE = "#8214 for InMemoryStore: the old vectors stay here as well"
-LEFT_OUT = "no public thread found: a search by a query leaves out the items without vectors"
-MISSING = "#8366: an item that lacks the field is not unequal"
 
 
 def index():
@@ -39,6 +25,7 @@ def empty(store):
 
 
 class TestChromaInAFolder(StoreContract):
+    supports_ttl = True
     clock = 0.1
     settings: ClassVar[dict] = {}
 
@@ -119,107 +106,3 @@ class TestChromaOnAServer(ChromaWithAnIndex):
             ChromaStore.from_server(port=server_port, index=None, collection="plain") as plain_store,
         ):
             yield indexed_store, plain_store
-
-
-class TestInMemory(StoreContract):
-    """LangGraph's own store in memory."""
-
-    clock = 0.05
-    known_failures: ClassVar[dict] = {
-        "test_a_value_that_*_the_callers_own": "#8835: reads hand out the stored dict itself, put() keeps the inner",
-        "test_an_overwrite_replaces_*": "#7411, #8340: an overwrite resets created_at",
-        "test_equal_texts_*_written[indexed]": SAME_TEXT,
-        "test_equal_texts_*_score_alike": SAME_TEXT,
-        "test_two_fields_*_same_text": SAME_TEXT,
-        "test_an_overwrite_is_found_by_its_new_text": "#8214: a vector of a field that the new value lacks stays",
-        "test_an_overwrite_leaves_no_vector_*": "#8214: the old vectors stay",
-        "test_labels_are_checked_in_direct_batches*": "#8832: batch() does not check labels",
-        "test_nothing_of_a_refused_batch_*[a label*]": "#8832: batch() does not check labels",
-        "test_reading_makes_no_namespace": "#8734: get() and delete() make the namespace they look into",
-        "test_a_namespace_without_items_is_not_listed": "#8734: a namespace stays after its last item",
-        "test_a_prefix_may_be_a_list": "no public thread found: a list is compared with a tuple",
-        "test_the_last_written_comes_first": "#8831: the first written comes first",
-        "test_pages_of_a_query_*": "#8871: items without vectors are repeated on every page",
-        "test_filters[[gl]t*]": COMPARED,
-        "test_filters[between]": COMPARED,
-        "test_filters[negative]": COMPARED,
-        "test_filters[below*]": COMPARED,
-        "test_filters[above*]": COMPARED,
-        "test_filters[missing field compared]": COMPARED,
-        "test_an_operator_that_does_not_exist_is_refused[$and]": AS_FIELD,
-        "test_an_operator_that_does_not_exist_is_refused[$or]": AS_FIELD,
-        "test_an_operator_that_does_not_exist_is_refused[$not]": AS_FIELD,
-        "test_an_operator_*_where_nothing_is_stored": "no public thread found: filters are read item by item, if any",
-    }
-
-    @pytest.fixture
-    def plain_store(self):
-        return InMemoryStore()
-
-    @pytest.fixture
-    def indexed_store(self):
-        return InMemoryStore(index=index())
-
-
-class TestSqlite(StoreContract):
-    """LangGraph's own store on SQLite. It is synchronous by design; AsyncSqliteStore belongs to one event loop."""
-
-    known_failures: ClassVar[dict] = {
-        "*[abatch]": SYNCHRONOUS,
-        "test_every_operation_works_asynchronously": SYNCHRONOUS,
-        "test_what_one_interface_wrote_the_other_reads": SYNCHRONOUS,
-        "test_synchronous_calls_work_inside_a_running_loop": SYNCHRONOUS,
-        "test_one_store_serves_several_loops": SYNCHRONOUS,
-        "test_a_cancelled_call_leaves_the_store_usable": SYNCHRONOUS,
-        "test_a_failed_call_does_not_fail_those_beside_it": SYNCHRONOUS,
-        "test_all_operations_at_once_*[tasks]": SYNCHRONOUS,
-        "test_asynchronous_puts_and_reads_*": SYNCHRONOUS,
-        "test_numbers_that_are_not_finite_*": "no public thread found: NaN and infinity come back as None",
-        "test_things_that_json_does_not_have_*[date]": "no public thread found: a date comes back as text",
-        "test_times_are_in_utc_*": "no public thread found: the times have no zone",
-        "test_an_overwrite_replaces_*": "#7411, #8340 for InMemoryStore: an overwrite resets created_at here as well",
-        "test_the_last_written_comes_first": "no public thread found: items written in one second stand in any order",
-        "test_an_unknown_match_type_is_refused": "no public thread found: the condition is logged and passed over",
-        "test_nothing_of_*[no operation]": "no public thread found: what is no operation is passed over",
-        "test_nothing_of_*[a tuple]": "no public thread found: what is no operation is passed over",
-        "test_filters[eq list]": "#8759: a list is bound as a BLOB and equals nothing",
-        "test_filters[gt]": CAST,
-        "test_filters[gte]": CAST,
-        "test_filters[between]": CAST,
-        "test_filters[below*]": CAST,
-        "test_filters[above minus infinity]": CAST,
-        "test_filters[exact beyond a float]": "#7684 (comments): integers are compared as floats",
-        "test_filters[gt its neighbour]": "#7684 (comments): integers are compared as floats",
-        "test_filters[ne]": MISSING,
-        "test_filters[ne of a missing field]": MISSING,
-        "test_filters[ne text]": MISSING,
-        "test_filters[nested*]": "#8786: a dict is always read as operators",
-        "test_filters[field with a dot]": "#7795: a dot is a path, so a field with a dot in its name cannot be found",
-        "test_items_with_many_vectors_*": "#8977: the page is cut before the vectors of an item are put together",
-        "test_an_overwrite_is_found_by_its_new_text": STALE,
-        "test_an_overwrite_leaves_no_vector_*": STALE,
-        "test_an_item_without_vectors_has_no_score": LEFT_OUT,
-        "test_items_without_vectors_fill_up_*": LEFT_OUT,
-        "test_pages_of_a_query_*": LEFT_OUT,
-    }
-
-    @pytest.fixture
-    def plain_store(self, tmp_path):
-        with SqliteStore.from_conn_string(str(tmp_path / "store.db")) as store:
-            store.setup()
-            yield store
-
-    @pytest.fixture
-    def ttl_store(self, tmp_path):
-        with SqliteStore.from_conn_string(str(tmp_path / "ttl.db"), ttl={"refresh_on_read": True}) as store:
-            store.setup()
-            yield store
-
-    @pytest.fixture
-    def indexed_store(self, tmp_path):
-        if not hasattr(sqlite3.Connection, "enable_load_extension"):
-            pytest.skip("this Python's sqlite3 cannot load extensions, and SqliteStore's vectors are one")
-        settings = {**index(), "text_fields": index()["fields"]}
-        with SqliteStore.from_conn_string(str(tmp_path / "vectors.db"), index=settings) as store:
-            store.setup()
-            yield store

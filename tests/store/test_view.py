@@ -108,24 +108,6 @@ def test_a_small_tenant_is_never_crowded_out(folder, embeddings):
             assert {item.key for item in found} == {"mine 0", "mine 1", "mine 2"}
 
 
-@pytest.mark.slow
-def test_sixteen_threads_lose_nothing(store):
-    def write(n):
-        for m in range(50):
-            store.put(("a",), f"{n}-{m}", {"text": f"number {n} {m}"})
-            if m % 10 == 0:
-                assert store.search(("a",), query=f"number {n} {m}", limit=1)
-
-    threads = [threading.Thread(target=write, args=(n,)) for n in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(store.search(("a",), limit=1000)) == 800
-    assert len({item.key for item in store.search(("a",), query="number", limit=1000)}) == 800
-    assert store.verify().ok
-
-
 def test_a_search_never_sees_half_a_batch(store):
     store.batch([PutOp(("a",), str(n), {"text": "version", "v": 0}) for n in range(10)])
     stopped, seen = threading.Event(), []

@@ -33,7 +33,7 @@ class StoreContract(
 
     - `plain_store`: without an index. Required.
     - `indexed_store`: with an index on the fields `text` and `more` of a value. A store that cannot search by meaning
-      leaves it out; its vector cases are then skipped.
+      leaves it out; pytest then collects no case that needs one.
     - `ttl_store`: without an index, with `ttl={"refresh_on_read": True}`, where that is not how `plain_store` works
       anyway. Only used where the store's `supports_ttl` is true; such a store has a `sweep_ttl()`.
 
@@ -41,8 +41,10 @@ class StoreContract(
     words: `reasoningbank_langgraph.testing.HashEmbeddings` does. All other cases run on the plain store and on the
     indexed one, through a fixture `store` that need not be defined.
 
-    Two class attributes say what is different about a store:
+    Three class attributes say what is different about a store:
 
+    - `supports_ttl`: the store's own attribute of that name. Said here, the cases that it rules out are not collected;
+      where it is not, the store is asked during a case, and what does not apply is skipped.
     - `clock`: seconds its timestamps can tell apart, 1.0 unless said otherwise. Cases that wait wait some of these,
       longer where the machine is busy.
     - `known_failures`: cases it is known to fail, each with the reason: `{"test_name": "why"}`. The name may hold `*`,
@@ -60,6 +62,7 @@ class StoreContract(
 
 
         class TestMyStore(StoreContract):
+            supports_ttl = False
             known_failures = {"test_huge_numbers*": "the database keeps 64 bits"}
 
             @pytest.fixture

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import filter as matching
 from fnmatch import fnmatchcase
+from inspect import getattr_static, signature
 from typing import Any, ClassVar
 
 import pytest
@@ -54,6 +55,7 @@ class StoreCases:
     """Fixtures and settings; `StoreContract` describes them."""
 
     known_failures: ClassVar[Mapping[str, str]] = {}
+    supports_ttl: ClassVar[bool | None] = None
     clock: ClassVar[float] = 1.0
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -62,6 +64,27 @@ class StoreCases:
         for case in cls.known_failures:
             if not matching(cases, case.partition("[")[0]):
                 raise TypeError(f"{cls.__name__}.known_failures: the contract has no case {case!r}")
+        if cls._defines("plain_store"):
+            cls._leave_out_what_cannot_apply(cases)
+
+    @classmethod
+    def _defines(cls, fixture: str) -> bool:
+        return getattr_static(cls, fixture) is not getattr_static(StoreCases, fixture)
+
+    @classmethod
+    def _leave_out_what_cannot_apply(cls, cases: list[str]) -> None:
+        """Hide from pytest the cases that take a fixture which this kind of store cannot have."""
+        absent = {
+            "indexed_store": not cls._defines("indexed_store"),
+            "ttl_store": cls.supports_ttl is False,
+            "timeless_store": cls.supports_ttl is True,
+        }
+        for name in cases:
+            case = next(base.__dict__[name] for base in cls.__mro__ if base.__dict__.get(name))
+            setattr(cls, name, None if any(absent.get(taken) for taken in signature(case).parameters) else case)
+        both = getattr_static(StoreCases, "store")
+        if getattr_static(cls, "store") in (both, _only_plain):
+            cls.store = _only_plain if absent["indexed_store"] else both  # type: ignore[method-assign]
 
     @pytest.fixture
     def plain_store(self) -> BaseStore:
@@ -71,11 +94,16 @@ class StoreCases:
     @pytest.fixture
     def indexed_store(self) -> BaseStore:
         """An empty store with an index on the fields `text` and `more`."""
-        pytest.skip(f"{type(self).__name__} defines no fixture `indexed_store`")
+        raise NotImplementedError(f"{type(self).__name__} defines no fixture `indexed_store`")
 
     @pytest.fixture
     def ttl_store(self, plain_store: BaseStore) -> BaseStore:
         """An empty store in which a read starts an item's time to live anew."""
+        return plain_store
+
+    @pytest.fixture
+    def timeless_store(self, plain_store: BaseStore) -> BaseStore:
+        """An empty store that knows no times to live."""
         return plain_store
 
     @pytest.fixture(params=["plain", "indexed"])
@@ -88,11 +116,20 @@ class StoreCases:
         """A function of a store and operations: both ways to carry out a batch."""
         return request.param
 
+    @classmethod
+    def _known_failure(cls, case: Any) -> str | None:
+        """Return why a collected case is known to fail, if it is."""
+        return next((reason for entry, reason in cls.known_failures.items() if _names(entry, case)), None)
+
     @pytest.fixture(autouse=True)
     def _admit_known_failures(self, request: pytest.FixtureRequest) -> None:
-        for case, reason in self.known_failures.items():
-            if _names(case, request.node):
-                request.node.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+        if reason := self._known_failure(request.node):
+            request.node.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+
+
+@pytest.fixture(params=["plain"])
+def _only_plain(self: StoreCases, plain_store: BaseStore) -> BaseStore:  # noqa: ARG001 - becomes a method
+    return plain_store
 
 
 def _names(entry: str, case: Any) -> bool:

@@ -63,15 +63,15 @@ class TtlCases(StoreCases):
         ids=["put", "aput"],
     )
     def test_a_store_without_times_to_live_refuses_them(
-        self, plain_store: BaseStore, put: Callable[[BaseStore], None]
+        self, timeless_store: BaseStore, put: Callable[[BaseStore], None]
     ) -> None:
-        if plain_store.supports_ttl:
+        if timeless_store.supports_ttl:
             pytest.skip("the store supports times to live")
         with pytest.raises(NotImplementedError):
-            put(plain_store)
-        assert plain_store.get(HERE, "k") is None
-        plain_store.put(HERE, "k", {"n": 1}, ttl=None)
-        assert plain_store.get(HERE, "k") is not None
+            put(timeless_store)
+        assert timeless_store.get(HERE, "k") is None
+        timeless_store.put(HERE, "k", {"n": 1}, ttl=None)
+        assert timeless_store.get(HERE, "k") is not None
 
     def test_a_sweep_removes_what_has_expired_and_nothing_else(self, ttl_store: BaseStore) -> None:
         def attempt(beats: Beats) -> None:
