@@ -10,6 +10,7 @@ Catch `ReasoningBankError` to catch them all; each message carries the value tha
     ├── InvalidTaskError (ValueError)          the task is empty, too long or not text
     ├── ProblemFileError (ValueError)          a file of problems cannot be read as one
     ├── ImportFileError (ValueError)           a file is no export of a bank; nothing was imported
+    ├── NotAFileError (OSError)                a folder, a pipe or a device stands where a file is needed
     ├── ExperimentError                        an experiment cannot begin or go on as it is
     ├── NamespaceError (ValueError)
     │   ├── MissingNamespaceLabelError         a label in braces has no value in config or context
@@ -107,6 +108,15 @@ class ImportFileError(ReasoningBankError, ValueError):
         self.path, self.line = path, line
         where = f"{path}" if line is None else f"{path}, line {line}"
         super().__init__(f"{where}: {problem:.500}; nothing was imported")
+
+
+class NotAFileError(ReasoningBankError, OSError):
+    """A folder, a pipe, a socket or a device stands where a file is needed."""
+
+    def __init__(self, path: object) -> None:
+        self.path = path
+        super().__init__(f"{path} is no file but a folder, a pipe or a device: name a file")
+        self.strerror = "it is no file but a folder, a pipe or a device"
 
 
 class ExperimentError(ReasoningBankError):

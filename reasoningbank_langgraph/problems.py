@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reasoningbank_langgraph.errors import ProblemFileError
+from reasoningbank_langgraph.files import open_file
 from reasoningbank_langgraph.math_answers import extract_answer
 from reasoningbank_langgraph.messages import well_formed
 from reasoningbank_langgraph.records import has_visible_text, task_key
@@ -40,7 +41,8 @@ def read_problems(path: Path, limit: int | None = None) -> list[Problem]:
         ProblemFileError: the file cannot be read, holds no problem, or a line is no problem; the line is named.
     """
     try:
-        lines = path.read_bytes().split(b"\n")
+        with open_file(path) as file:
+            lines = file.read().split(b"\n")
     except OSError as error:
         raise ProblemFileError(path, None, error.strerror or str(error)) from error
     problems = list(_parsed(path, lines))[:limit]

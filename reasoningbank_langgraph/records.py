@@ -40,7 +40,16 @@ IndeterminateReason = Literal["unparsed", "refused", "truncated", "error", "no_e
 
 Score = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
-UtcDatetime = Annotated[AwareDatetime, AfterValidator(lambda moment: moment.astimezone(UTC))]
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("is outside the years 1 to 9999 in UTC") from None
+
+
+UtcDatetime = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 
 
 def normalise_task(task: str) -> str:

@@ -1,11 +1,13 @@
 """Export and import of a bank: nothing lost on the way, all or nothing, and every bad line is named."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
 from reasoningbank_langgraph import MemoryBank
-from reasoningbank_langgraph.errors import ImportFileError, StoreError
+from reasoningbank_langgraph.errors import ImportFileError, NotAFileError, StoreError
 from reasoningbank_langgraph.records import now
 
 from .loop_fakes import Switched, indexed_memory, open_store
@@ -72,6 +74,20 @@ def test_lines_end_with_the_byte_10_and_with_nothing_else(tmp_path):
         (b'{"format": "other", "version": 1, "items": 0}', 1, "format"),
         (b'{"format": "reasoningbank", "version": 2, "items": 0}', 1, "newer version"),
         (b'{"format": "reasoningbank", "version": 1}', 1, "number of items"),
+        *(
+            (f'{{"format": "reasoningbank", "version": {version}, "items": 0}}'.encode(), 1, "format and version")
+            for version in ("-1", "0", "true", '"1"', "1.0", "null")
+        ),
+        *(
+            (f'{{"format": "reasoningbank", "version": 1, "items": {items}}}'.encode(), 1, "number of items")
+            for items in ("-1", "true", '"0"', "0.0")
+        ),
+        (f"{HEAD}\n{line(created_at='9999-12-31T23:59:59-14:00')}".encode(), 2, "outside the years"),
+        (f"{HEAD}\n{line(valid_until='0001-01-01T00:00:00+14:00')}".encode(), 2, "outside the years"),
+        (f"{HEAD}\n{line(id='a' + chr(27) + '[2J')}".encode(), 2, "control characters"),
+        (f"{HEAD}\n{line(experience_id='a' + chr(0x9B))}".encode(), 2, "control characters"),
+        (f'{HEAD}\n{line(id=...)[:-1]}, "id": "\\ud800"}}'.encode(), 2, "MemoryItem.id"),
+        (f"{HEAD}\n{line(utility={'used': -1})}".encode(), 2, "utility.used"),
         (f"{HEAD}\n".encode(), None, "incomplete"),
         (f"{HEAD}\n{line()}\n{line(id='y')}\n".encode(), None, "incomplete"),
         (f"{HEAD}\n{line()[:50]}".encode(), 2, "no JSON"),
@@ -133,10 +149,48 @@ def test_an_id_that_means_something_else_here_is_refused(tmp_path):
     assert [item.id for item in target.items()] == ["z"]
 
 
-def test_a_missing_file_and_a_folder_are_named(tmp_path):
-    for path in (tmp_path / "nothing.jsonl", tmp_path):
+def odd_paths(folder):
+    os.mkfifo(folder / "pipe")
+    (folder / "folder").mkdir()
+    (folder / "link").symlink_to("pipe")
+    return [folder / "pipe", folder / "folder", folder / "link", Path("/dev/zero"), Path("/dev/null")]
+
+
+def test_what_is_no_file_is_named_at_once(tmp_path):
+    for path in (tmp_path / "nothing.jsonl", *odd_paths(tmp_path)):
         with pytest.raises(ImportFileError, match="cannot be read"):
             bank(indexed_memory()).import_jsonl(path)
+
+
+def test_an_export_replaces_files_only(tmp_path):
+    for path in odd_paths(tmp_path):
+        kind = path.lstat().st_mode
+        with pytest.raises(NotAFileError, match="name a file"):
+            filled(indexed_memory()).export_jsonl(path)
+        assert path.lstat().st_mode == kind
+    assert sorted(found.name for found in tmp_path.iterdir()) == ["folder", "link", "pipe"]
+
+
+def test_the_ends_of_time_are_taken_over(tmp_path):
+    path, target = tmp_path / "bank.jsonl", bank(indexed_memory())
+    path.write_text(f"{HEAD}\n{line(valid_until='9999-12-31T23:59:59Z', created_at='0001-01-01T00:00:00Z')}")
+    assert target.import_jsonl(path) == (1, 0)
+    assert [memory.item.id for memory in target.search("some other task")] == ["z"]
+
+
+def test_secrets_stay_out_of_the_bank_whoever_adds_them(tmp_path):
+    secret = "write to ann@example.org with AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENG"
+    path, target = tmp_path / "bank.jsonl", bank(indexed_memory())
+    path.write_text(f"{HEAD}\n{line(title=secret, description=secret, content=secret, task=secret, tags=[secret])}")
+    target.import_jsonl(path)
+    assert target.import_jsonl(path) == (0, 1)
+    target.add([lesson("y", task=secret, content=secret, title="a@b.org " * 25)])
+    assert target.add([lesson("y", task=secret, content=secret, title="a@b.org " * 25)]).added == 0
+    held = json.dumps([row.value for row in target.store.search(("m",))])
+    assert len(target.items()) == 2
+    assert "example.org" not in held
+    assert "wJalr" not in held
+    assert target.search(secret) == []
 
 
 def test_a_store_that_fails_in_the_middle_is_left_as_it_was(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from reasoningbank_langgraph.bank.layout import Match, Namespace, delete, put, to_item
+from reasoningbank_langgraph.bank.layout import Match, Namespace, delete, put, to_item, without_secrets
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
 from reasoningbank_langgraph.records import MemoryItem
@@ -28,6 +28,7 @@ def add(namespace: Namespace, match: Match, items: Sequence[MemoryItem], cap: in
         return Written([], 0)
     if len({item.experience_id for item in items}) != 1:
         raise InvalidRecordError("add() takes the items of one experience: call it once for each")
+    items = [without_secrets(item) for item in items]
     experience, digest = items[0].experience_id, items[0].provenance.attempt_digest
     known = {"attempt_digest": digest} if digest else {"experience_id": experience}
     kin = yield from rows_where(namespace, known)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from reasoningbank_langgraph.bank.jsonl import Numbered
-from reasoningbank_langgraph.bank.layout import Match, Namespace, delete, put, to_item
+from reasoningbank_langgraph.bank.layout import Match, Namespace, delete, put, to_item, without_secrets
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import ImportFileError
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem
@@ -73,7 +73,7 @@ def _by_experience(path: Path, numbered: Sequence[Numbered]) -> dict[str, list[N
             raise ImportFileError(path, number, f"the id {item.id!r} stands on line {lines[item.id]} as well")
         lines[item.id] = number
         members = experiences.setdefault(item.experience_id, [])
-        members.append((number, item))
+        members.append((number, without_secrets(item)))
         if len(members) > ITEMS_PER_GROUP:
             raise ImportFileError(path, number, f"experience {item.experience_id!r} has over {ITEMS_PER_GROUP} items")
     return experiences
@@ -92,7 +92,7 @@ def _fresh(path: Path, members: Sequence[Numbered], there: Mapping[str, MemoryIt
         known = there.get(item.id)
         if known is None:
             fresh.append(item)
-        elif _text(known) != _text(item):
+        elif _text(without_secrets(known)) != _text(item):
             raise ImportFileError(path, number, f"the bank has the id {item.id!r} with another text")
     return fresh
 

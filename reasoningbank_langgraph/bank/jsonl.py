@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from reasoningbank_langgraph.errors import ImportFileError, InvalidRecordError
+from reasoningbank_langgraph.files import check_file, open_file
 from reasoningbank_langgraph.records import MemoryItem
 
 FORMAT, VERSION = "reasoningbank", 1
@@ -21,7 +23,13 @@ Numbered = tuple[int, MemoryItem]
 
 
 def write(path: Path, items: Sequence[MemoryItem]) -> None:
-    """Write items to a file, which appears whole or not at all; one that is there is replaced."""
+    """Write items to a file, which appears whole or not at all; one that is there is replaced.
+
+    Raises:
+        NotAFileError: a folder, a pipe or a device is there.
+        OSError: the file cannot be written.
+    """
+    check_file(path)
     head = {"format": FORMAT, "version": VERSION, "items": len(items)}
     lines = [json.dumps(entry) + "\n" for entry in (head, *(item.to_json() for item in items))]
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -43,7 +51,7 @@ def read(path: Path) -> list[Numbered]:
         ImportFileError: with the line that is wrong, and why.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             lines = _lines(path, file)
             promised = _promised(path, next(lines, (1, b"")))
             items = [(number, _item(path, number, line)) for number, line in lines]
@@ -68,13 +76,17 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 def _promised(path: Path, first: tuple[int, bytes]) -> int:
     number, line = first
     head = _json(path, number, line) if line else None
-    if not isinstance(head, dict) or head.get("format") != FORMAT or not isinstance(head.get("version"), int):
+    if not isinstance(head, dict) or head.get("format") != FORMAT or not _is_count(head.get("version"), 1):
         raise ImportFileError(path, number, "a file exported from a bank begins with its format and version")
     if head["version"] > VERSION:
         raise ImportFileError(path, number, f"was written by a newer version (format {head['version']}): upgrade first")
-    if not isinstance(head.get("items"), int):
+    if not _is_count(head.get("items"), 0):
         raise ImportFileError(path, number, "the number of items is missing")
     return int(head["items"])
+
+
+def _is_count(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 def _item(path: Path, number: int, line: bytes) -> MemoryItem:
@@ -84,9 +96,13 @@ def _item(path: Path, number: int, line: bytes) -> MemoryItem:
     if "id" not in entry:
         raise ImportFileError(path, number, "the item has no id")
     try:
-        return MemoryItem.model_validate(entry)
+        item = MemoryItem.model_validate(entry)
     except InvalidRecordError as error:
         raise ImportFileError(path, number, str(error)) from error
+    for name in (item.id, item.experience_id):
+        if any(unicodedata.category(char) == "Cc" for char in name):
+            raise ImportFileError(path, number, f"the id {name!r:.200} has control characters")
+    return item
 
 
 def _json(path: Path, number: int, line: bytes) -> Any:
@@ -99,10 +115,11 @@ def _json(path: Path, number: int, line: bytes) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands there twice")
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the key {name!r:.200} stands there twice")
+        found[name] = value
     return found
 
 

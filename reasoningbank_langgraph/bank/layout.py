@@ -11,6 +11,7 @@ from langgraph.store.base import PutOp, SearchOp
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
 from reasoningbank_langgraph.records import MemoryItem, now, task_key
 from reasoningbank_langgraph.text import redact_secrets
+from reasoningbank_langgraph.text.fencing import cut
 
 if TYPE_CHECKING:
     from langgraph.store.base import Item
@@ -21,6 +22,7 @@ Namespace = tuple[str, ...]
 
 NEVER = 9_999_999_999_999_999
 """A time that does not come, in microseconds since 1970: as many digits as today, for stores that compare as text."""
+_FIRST = 1_000_000_000_000_000
 MATCHED_CHARS = 2_000
 """How much of a task is embedded; embedders cut or refuse long texts."""
 TASK_VECTOR = "query"
@@ -32,6 +34,13 @@ def known_as(task: str) -> str:
     return task_key(redact_secrets(task).text)
 
 
+def without_secrets(item: MemoryItem) -> MemoryItem:
+    """Return an item as a bank may hold it: no secret in its texts, which keep to their caps."""
+    texts = {field: cut(redact_secrets(getattr(item, field)).text, cap) for field, cap in item.caps.items()}
+    tags = tuple(redact_secrets(tag).text for tag in item.tags)
+    return item.model_copy(update={**texts, "tags": tags})
+
+
 def check_match(match: Match) -> Match:
     """Return it; raises `ValueError` where it is none."""
     if match not in get_args(Match):
@@ -40,8 +49,8 @@ def check_match(match: Match) -> Match:
 
 
 def micros(moment: datetime) -> int:
-    """Return a time as stores filter it: microseconds since 1970."""
-    return round(moment.timestamp() * 1_000_000)
+    """Return a time as stores filter it: microseconds since 1970, from 2001 on so that all have as many digits."""
+    return min(NEVER - 1, max(_FIRST, round(moment.timestamp() * 1_000_000)))
 
 
 def matched_text(task: str) -> str:
@@ -77,10 +86,10 @@ def _row(item: MemoryItem, namespace: Namespace) -> dict[str, Any]:
         "bank": "/".join(namespace),
         TASK_VECTOR: matched_text(item.task),
         "lesson": f"{item.title}. {item.description}",
-        "task_key": known_as(item.task),
+        "task_key": task_key(item.task),
         "since": micros(now()),
         "retired": retired(item.status, item.retired_at),
-        "expires": NEVER if item.valid_until is None else min(NEVER, micros(item.valid_until)),
+        "expires": NEVER if item.valid_until is None else micros(item.valid_until),
         "thread_id": item.provenance.thread_id or "",
         "run_id": item.provenance.run_id or "",
         "attempt_digest": item.provenance.attempt_digest,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from reasoningbank_langgraph.cli.screen import console, named_errors
+from reasoningbank_langgraph.files import open_file
 
 experiment_app = typer.Typer(help="Does memory help? Compare arms on the same problems.", no_args_is_help=True)
 
@@ -123,7 +124,8 @@ def repeat(
 
     with named_errors():
         try:
-            text = config.read_text(encoding="utf-8")
+            with open_file(config) as file:
+                text = file.read().decode()
         except OSError as error:
             raise typer.BadParameter(f"{config}: {error.strerror}", param_hint="--config") from error
         _carry_out(ExperimentConfig.model_validate_json(text), out)

@@ -13,7 +13,6 @@ from reasoningbank_langgraph.nodes.attempts import attempt_of
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict
 from reasoningbank_langgraph.state import Names, Selector
-from reasoningbank_langgraph.text import redact_secrets
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.dialogue import Speaker
@@ -93,7 +92,7 @@ def mint(judged: Judged, distilled: Distilled, model: str, context: Context) -> 
             id=str(uuid5(experience, str(ordinal))),
             **lesson,
             outcome=outcome,
-            task=redact_secrets(attempt.task).text,
+            task=attempt.task,
             task_id=attempt.task_id,
             experience_id=str(experience),
             verifier_score=verdict.confidence,

@@ -14,18 +14,26 @@ from reasoningbank_langgraph.text.lookalikes import LOOKALIKES
 
 _FOLDED = {look: plain for plain, looks in LOOKALIKES.items() for look in looks}
 
+_PLAIN = re.compile(r"[\n\t -~]*")
+
 Original = Callable[[str], str]
 """Gives what stands in the original where a group of the match was found in the view."""
 
 
 class Folded:
-    """The folded view of a text, and for each of its characters the place in the original."""
+    """The folded view of a text, and for each of its characters the place in the original.
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        pieces = [text] if text.isascii() else [fold(char) for char in text]
+    Args:
+        text: the original.
+        by: what a character becomes in the view; printable ASCII stays as it is.
+    """
+
+    def __init__(self, text: str, by: Callable[[str], str] | None = None) -> None:
+        self.text, self._by = text, by or fold
+        plain = _PLAIN.fullmatch(text) is not None
+        pieces = [text] if plain else [self._by(char) for char in text]
         self.view = "".join(pieces)
-        self._places = None if text.isascii() else [place for place, piece in enumerate(pieces) for _ in piece]
+        self._places = None if plain else [place for place, piece in enumerate(pieces) for _ in piece]
 
     def replace(self, pattern: re.Pattern[str], replacement: Callable[[re.Match[str], Original], str | None]) -> Folded:
         """Return the original with every place whose view matches replaced, as a folded text again.
@@ -42,7 +50,7 @@ class Folded:
             if start >= position and new is not None:
                 pieces += [self.text[position:start], new]
                 position = end
-        return Folded("".join([*pieces, self.text[position:]])) if pieces else self
+        return Folded("".join([*pieces, self.text[position:]]), self._by) if pieces else self
 
     def _span(self, found: re.Match[str], group: str | int) -> tuple[int, int]:
         start, end = found.span(group)

@@ -38,6 +38,11 @@ def _stays(char: str) -> bool:
     return unicodedata.category(char)[0] != "C" and not _IGNORABLE.match(char)
 
 
+def is_unseen(char: str) -> bool:
+    """Say whether a character shows nothing and is no white space."""
+    return char in _JOINERS or not (_stays(char) or char.isspace())
+
+
 def _joined(chars: list[str]) -> Iterator[str]:
     """Pass on a joiner only after a letter or mark of a script that joins, where spelling needs it."""
     for before, char in zip(["", *chars], chars, strict=False):
