@@ -96,11 +96,17 @@ def embedder_name(embeddings: Embeddings) -> str:
     function = getattr(embeddings, "func", None) or getattr(embeddings, "afunc", None)
     if function is not None:
         return _qualified(function if hasattr(function, "__qualname__") else type(function))
+    model = model_of(embeddings)
+    return f"{type(embeddings).__qualname__}({model})" if model else _qualified(type(embeddings))
+
+
+def model_of(embeddings: Embeddings) -> str | None:
+    """Return the model an embedder says it runs, None if it says nothing: then its name tells two of them not apart."""
     for attribute in ("model_name", "model", "repo_id", "model_id"):
         model = getattr(embeddings, attribute, None)
         if isinstance(model, str) and model:
-            return f"{type(embeddings).__qualname__}({model})"
-    return _qualified(type(embeddings))
+            return model
+    return None
 
 
 def _qualified(thing: Any) -> str:

@@ -13,7 +13,7 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 
 from reasoningbank_langgraph.errors import ForkedStoreError, StoreClosedError
-from reasoningbank_langgraph.store.collection import COLLECTION, open_or_create
+from reasoningbank_langgraph.store.collection import COLLECTION, keep_sample, open_or_create
 from reasoningbank_langgraph.store.connect import check_client, close_client, embedded_client, is_shared, server_client
 from reasoningbank_langgraph.store.folder import blank_indexes
 from reasoningbank_langgraph.store.indexing import NOT_GIVEN, Embedded, Indexing, IndexSetting
@@ -21,6 +21,7 @@ from reasoningbank_langgraph.store.leftovers import clear_leftovers
 from reasoningbank_langgraph.store.lock import BankLock, prepare_folder
 from reasoningbank_langgraph.store.moving import fit_bank, rebuild_bank, reindex_bank, vacuum_bank
 from reasoningbank_langgraph.store.plan import Plan, make_plan
+from reasoningbank_langgraph.store.privacy import make_files_private, make_private
 from reasoningbank_langgraph.store.reading import Reader
 from reasoningbank_langgraph.store.repair import StoreReport, inspect
 from reasoningbank_langgraph.store.rows import Rows
@@ -86,7 +87,7 @@ class ChromaStore(BaseStore):
 
     @classmethod
     def from_path(cls, path: str | os.PathLike[str], **settings: Unpack[StoreSettings]) -> Self:
-        """Open the bank in a folder, or make it (mode 0700).
+        """Open the bank in a folder, or make it (mode 0700, also where an empty folder or a bank had another).
 
         Only one store at a time may have the folder open, in this process or any other. Do not open a folder
         that someone else made: Chroma's files are trusted input. An index that a kill cut off while Chroma saved it is
@@ -104,10 +105,12 @@ class ChromaStore(BaseStore):
             StoreSchemaError: the bank was made by a newer version; nothing was written.
         """
         folder = prepare_folder(path)
+        make_private(path, folder)
         lock = BankLock(folder)
         try:
             torn = remove_torn_indexes(folder)
             client = embedded_client(folder)
+            make_files_private(folder)
         except BaseException:
             lock.release()
             raise
@@ -250,7 +253,7 @@ class ChromaStore(BaseStore):
             progress: called with the items done and the items in all, at the start and after every 256 items.
         """
         self._require_open()
-        moved = Indexing(embeddings, 0, self._indexing.fields).measured()
+        moved = Indexing(embeddings, fields=self._indexing.fields).measured()
         reindex_bank(self._client, self._shelf, self._name, moved, progress)
         self._indexing = moved
 
@@ -295,6 +298,9 @@ class ChromaStore(BaseStore):
         try:
             reads = self._reader.read(plan, embedded.queries)
             self._writer.refresh(reads.to_refresh(plan))
+            if embedded.documents:
+                with self._shelf.writing:
+                    keep_sample(self._shelf.rows.collection, self._indexing)
             self._writer.commit(list(plan.changes.values()), embedded.documents)
         except Exception:
             self._require_open()  # closed by another thread meanwhile: say that, not what Chroma made of it

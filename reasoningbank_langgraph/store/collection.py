@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from reasoningbank_langgraph.errors import (
     EmbeddingMismatchError,
@@ -23,6 +26,9 @@ SCHEMA = 1
 BUILDING, COMPLETE = "building", "complete"
 REBUILD, REINDEX, VACUUM = "rebuild", "reindex", "vacuum"
 EF_SEARCH = 200
+SAMPLE = "embedder_sample"
+SAME = 0.99
+"""Cosine from which two vectors of one text are of the same embedder: hardware and batches change the last digits."""
 
 
 def create(client: ClientAPI, name: str, metadata: dict[str, Any]) -> Collection:
@@ -86,12 +92,39 @@ def check_embedder(collection: Collection, indexing: Indexing) -> None:
     """Refuse an embedder whose vectors are not comparable with those in the collection.
 
     Raises:
-        EmbeddingMismatchError: other name or length.
+        EmbeddingMismatchError: other name or length, or another vector for the text whose vector the bank keeps.
     """
     metadata = collection.metadata
     stored, given = (metadata["embedder"], metadata["dims"]), (indexing.name, indexing.dims)
     if stored != given:
         raise EmbeddingMismatchError(*(f"{name} ({dims} dimensions)" for name, dims in (stored, given)))
+    alike = _likeness(metadata.get(SAMPLE), indexing.sample)
+    if alike < SAME:
+        known = f"{indexing.name} ({indexing.dims} dimensions)"
+        raise EmbeddingMismatchError(known, f"another one of that name (cosine {alike:.3f} for the same text)")
+
+
+def keep_sample(collection: Collection, indexing: Indexing) -> None:
+    """Note the embedder's vector of a fixed text where a collection has none, made by an earlier version for example.
+
+    Called when something is embedded for writing: from then on the bank holds vectors of this embedder.
+    """
+    if indexing.sample is not None and SAMPLE not in collection.metadata:
+        ask(lambda: collection.modify(metadata={**collection.metadata, **_sample(indexing)}), StoreError)
+
+
+def _sample(indexing: Indexing) -> dict[str, str]:
+    return {} if indexing.sample is None else {SAMPLE: json.dumps([round(part, 6) for part in indexing.sample])}
+
+
+def _likeness(stored: object, sample: Sequence[float] | None) -> float:
+    """Return the cosine of two vectors of the fixed text, 1.0 where one is not known."""
+    if not isinstance(stored, str) or sample is None:
+        return 1.0
+    try:
+        return float(np.dot(json.loads(stored), sample))
+    except (ValueError, TypeError) as error:
+        raise StoreCorruptedError(f"the bank's {SAMPLE!r} is no vector: {error}") from error
 
 
 def successor(name: str) -> str:
@@ -102,7 +135,11 @@ def successor(name: str) -> str:
 def begin(client: ClientAPI, name: str, job: str, indexing: Indexing) -> Collection:
     """Make the collection that will take a bank's place; one that an earlier, stopped job made is removed."""
     drop(client, successor(name))
-    return create(client, successor(name), _plan(job, indexing))
+    plan = _plan(job, indexing)
+    if job == VACUUM:  # takes the vectors over, and so what they are of
+        old = find(client, name)
+        plan |= {key: value for key, value in (old.metadata if old else {}).items() if key == SAMPLE}
+    return create(client, successor(name), plan)
 
 
 def resume(client: ClientAPI, name: str, job: str, indexing: Indexing) -> Collection | None:
@@ -110,8 +147,10 @@ def resume(client: ClientAPI, name: str, job: str, indexing: Indexing) -> Collec
     found = find(client, successor(name))
     if found is None:
         return None
-    wanted, metadata = _plan(job, indexing), found.metadata or {}
-    return found if {**metadata, "state": BUILDING} == wanted else None
+    wanted, metadata = _plan(job, indexing), dict(found.metadata or {})
+    stored, _ = metadata.pop(SAMPLE, None), wanted.pop(SAMPLE, None)
+    same = {**metadata, "state": BUILDING} == wanted and _likeness(stored, indexing.sample) >= SAME
+    return found if same else None
 
 
 def take_place(client: ClientAPI, collection: Collection, name: str) -> None:
@@ -136,7 +175,8 @@ def clear_unfinished(client: ClientAPI, name: str) -> None:
 
 
 def _bank(indexing: Indexing) -> dict[str, Any]:
-    return {"schema": SCHEMA, "embedder": indexing.name, "dims": indexing.dims, "state": COMPLETE}
+    known = {"schema": SCHEMA, "embedder": indexing.name, "dims": indexing.dims, "state": COMPLETE}
+    return {**known, **_sample(indexing)}
 
 
 def _plan(job: str, indexing: Indexing) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from langgraph.store.base import IndexConfig, ensure_embeddings, get_text_at_pat
 from langgraph.store.base.embed import EmbeddingsLambda
 from numpy.typing import NDArray
 
-from reasoningbank_langgraph.embeddings import PackagedMiniLM, default_embeddings, embedder_name
+from reasoningbank_langgraph.embeddings import PackagedMiniLM, default_embeddings, embedder_name, model_of
 from reasoningbank_langgraph.errors import EmbeddingError
 from reasoningbank_langgraph.store.layout import Paths, Vector
 
@@ -23,6 +24,10 @@ WHOLE = "$"
 IndexSetting = Mapping[str, Any] | None
 NOT_GIVEN: Final[Any] = object()
 NO_EMBEDDER = "no embedder"
+SAMPLED = "A train of 120 m passes Zoë's signal in 6 s: how fast is it?"
+"""The text whose vector tells an embedder from another of the same name."""
+
+logger = logging.getLogger(__name__)
 
 
 class Embedded(NamedTuple):
@@ -40,11 +45,13 @@ class Indexing:
         embeddings: None for a store without vectors.
         dims: length of the vectors; 0 while unknown.
         fields: paths that are embedded where `put` names none.
+        sample: the embedder's vector of a fixed text; None where its name was enough or it could not be had.
     """
 
     embeddings: Embeddings | None
     dims: int = 0
     fields: tuple[str, ...] = (WHOLE,)
+    sample: tuple[float, ...] | None = None
 
     @classmethod
     def from_settings(cls, index: IndexSetting, embeddings: Embeddings | None) -> Indexing:
@@ -76,20 +83,38 @@ class Indexing:
         return {"dims": self.dims, "embed": self.embeddings, "fields": list(self.fields)}
 
     def measured(self) -> Indexing:
-        """Return this with `dims` known, by embedding a word if it has to be found out.
+        """Return this with `dims` and `sample` known, by embedding a sentence if one of them has to be found out.
+
+        An embedder that names its model is taken at its word where the length is given.
 
         Raises:
             EmbeddingError: the embedder returns no vector.
         """
-        if self.embeddings is None or self.dims:
+        if self.embeddings is None or (self.dims and model_of(self.embeddings)):
             return self
         if isinstance(self.embeddings, PackagedMiniLM):
-            return Indexing(self.embeddings, self.embeddings.dims, self.fields)
-        probe = self._run(self._documents(["dimensions"]), self._adocuments(["dimensions"]))
-        dims = len(probe[0]) if len(probe) else 0
-        if not dims:
+            return replace(self, dims=self.embeddings.dims)
+        vector = self._sampled()
+        if not (self.dims or len(vector)):
             raise EmbeddingError(f"{self.name} returned no vector for a text")
-        return Indexing(self.embeddings, dims, self.fields)
+        return replace(self, dims=self.dims or len(vector)).with_sample(vector)
+
+    def _sampled(self) -> Sequence[float]:
+        try:
+            found = self._run(self._documents([SAMPLED]), self._adocuments([SAMPLED]))
+        except Exception as error:
+            if not self.dims:
+                raise
+            logger.warning("%s could not be told from others of its name: %s", self.name, type(error).__name__)
+            return ()
+        return found[0] if len(found) else ()
+
+    def with_sample(self, vector: Sequence[float]) -> Indexing:
+        """Return this with the direction of a vector as its sample, if it has one."""
+        try:
+            return replace(self, sample=tuple(self._unit([vector], 1, "document")[0].tolist()))
+        except EmbeddingError:  # an embedder that knows some words only may have no direction for this text
+            return self
 
     def texts(self, value: Mapping[str, Any], paths: Paths) -> list[str]:
         """Return the texts of a value that get a vector each; no text twice, no blank one."""

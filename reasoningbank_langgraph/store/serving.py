@@ -11,6 +11,7 @@ from pathlib import Path
 
 from reasoningbank_langgraph.errors import StoreCorruptedError, StorePathError, StoreUnavailableError
 from reasoningbank_langgraph.store.lock import DATABASE_FILE, BankLock, prepare_folder
+from reasoningbank_langgraph.store.privacy import make_files_private, make_private
 from reasoningbank_langgraph.store.saved_index import torn_indexes
 
 LOOPBACK = "127.0.0.1"
@@ -35,6 +36,8 @@ def serve(path: str | os.PathLike[str], port: int, ready: Callable[[], None]) ->
     if not (Path(path) / DATABASE_FILE).is_file():
         raise StorePathError(path, "there is no bank yet; make one with ChromaStore.from_path")
     folder = prepare_folder(path)
+    make_private(path, folder)
+    make_files_private(folder)
     lock = BankLock(folder)
     try:
         _check_index(folder)

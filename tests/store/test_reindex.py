@@ -79,7 +79,7 @@ def test_a_bank_moves_to_another_embedder(filled, folder):
     with ChromaStore.from_path(folder, index=new()) as store:
         assert len(store.search((), limit=100)) == 23
         assert store.verify().ok
-        assert set(store._shelf.rows.collection.metadata) == {"schema", "embedder", "dims", "state"}
+        assert set(store._shelf.rows.collection.metadata) == {"schema", "embedder", "embedder_sample", "dims", "state"}
 
 
 def test_progress_is_told_from_the_first_item_to_the_last(filled):

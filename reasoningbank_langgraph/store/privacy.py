@@ -1,0 +1,75 @@
+"""A bank's folder and files are for their owner alone: 0700 and 0600, also where they were there before.
+
+Only what is the bank's is ever changed. A folder with other things in it may be a home or a project that others have
+to reach, so a new bank is not made there unless it is private already.
+"""
+
+from __future__ import annotations
+
+import logging
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from reasoningbank_langgraph.errors import StorePathError
+from reasoningbank_langgraph.store.folder import index_folders
+from reasoningbank_langgraph.store.lock import DATABASE_FILE, LOCK_FILE
+
+FILES = frozenset({LOCK_FILE, DATABASE_FILE, *(f"{DATABASE_FILE}-{part}" for part in ("journal", "wal", "shm"))})
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+logger = logging.getLogger(__name__)
+
+
+def make_private(path: object, folder: Path) -> None:
+    """Take the rights of all others off a folder in which a bank is or will be.
+
+    Args:
+        path: the folder as the user named it.
+        folder: the same, resolved.
+
+    Raises:
+        StorePathError: others have rights to it that cannot be taken off, and there is no bank in it yet.
+    """
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if not mode & OTHERS:
+        return
+    problem = _closed(folder, mode)
+    if problem is None:
+        return
+    if not (folder / DATABASE_FILE).is_file():
+        name = "a folder inside it, which will be made for the bank alone"
+        raise StorePathError(path, f"others may use it (mode {mode:04o}) and {problem}: name {name}")
+    logger.warning(
+        "the bank in %s may be used by others (mode %04o) and %s: move it, chmod 0700", folder, mode, problem
+    )
+
+
+def make_files_private(folder: Path) -> None:
+    """Take the rights of all others off a bank's files, as far as they are this user's."""
+    for path in _own(folder):
+        with suppress(OSError):
+            status = path.lstat()
+            if status.st_mode & OTHERS and not stat.S_ISLNK(status.st_mode):
+                path.chmod(stat.S_IMODE(status.st_mode) & ~OTHERS)
+
+
+def _closed(folder: Path, mode: int) -> str | None:
+    """Take the rights of others off a folder that is the bank's alone; returns what is in the way."""
+    own = {path.name for path in _own(folder)}
+    foreign = sorted(path.name for path in folder.iterdir() if path.name not in own)
+    if foreign:
+        return f"it holds what is not the bank's ({', '.join(foreign[:3])})"
+    try:
+        folder.chmod(mode & ~OTHERS)
+    except PermissionError:
+        return "it belongs to another user"
+    return None
+
+
+def _own(folder: Path) -> Iterator[Path]:
+    yield from (folder / name for name in FILES)
+    for index in index_folders(folder):
+        yield index
+        yield from index.iterdir()
