@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -152,16 +150,6 @@ def test_a_missing_answer_has_its_reason(reply: str, reason: str) -> None:
 
 TAGS = ("<think>", "</think>", "\\boxed{", "\\boxed ", "#### ", "answer is ", "answer: ", "final ", ". A")
 PARTS = (*TAGS, *"{}\\ \n*1")
-RUNS = (*PARTS, "{}", "\\boxed{}", "final answer", "answer **", "<think></think>", ":", "####\n")
-
-
-@pytest.mark.parametrize("part", RUNS)
-def test_two_hundred_thousand_hostile_characters_are_read_in_passing(part: str) -> None:
-    run = part * (200_000 // len(part))
-    for text in (run, "\\boxed{" + run, "answer" + run + "7", "####" + run):
-        start = time.process_time()
-        extract_answer(text)
-        assert time.process_time() - start < 2
 
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PARTS)).map("".join)))

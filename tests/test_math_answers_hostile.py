@@ -16,6 +16,7 @@ from reasoningbank_langgraph.math_answers import equivalent, extract_answer, nod
 
 LIMIT_SECONDS = 2.0
 
+PRIMES = [number for number in range(3, 600, 2) if all(number % below for below in range(3, 25, 2) if below < number)]
 BOMBS = [
     "9**9**9",
     "9**9**9**9",
@@ -59,6 +60,21 @@ BOMBS = [
     r"\sqrt[3]{2^{32001}}",
     "(-1)^{10^{300}}",
     "2^{2^{2^{2^{2^2}}}}",
+    "+".join(f"{prime}^-{32_700 // prime.bit_length()}" for prime in PRIMES[:79]),
+    ",".join(f".00000000000001*{prime}^-{16_000 // prime.bit_length()}" for prime in PRIMES[:38]),
+    "+".join(rf"\binom{{{32_768 - below}}}{{16384}}" for below in range(40)),
+    "*".join(f"{number}!/{number + 1}!" for number in range(1_900, 1_980)),
+    "+".join(rf"\sqrt[3]{{2^{{{1_998 - 3 * step}}}}}" for step in range(50)),
+    "+".join(rf"\sqrt{{{prime}^{{{2 * (16_000 // prime.bit_length())}}}}}" for prime in PRIMES[:45]),
+    ",".join(rf"\sqrt{{{prime}}}" for prime in PRIMES[:48]),
+    ",".join(f"x+{prime}y<1" for prime in PRIMES[:48]),
+    ":".join(f"{prime}^-{9_000 // prime.bit_length()}" for prime in PRIMES[:60]),
+    "".join(f"(x+{prime})" for prime in PRIMES[:70]),
+    r"2\frac{" * 22 + "1" + "}{3}" * 22,
+    r"\{" * 90 + "1" + r"\}" * 90,
+    r"\{1," * 60 + "1" + r"\}" * 60,
+    "\ufdfa" * 999,
+    "a" + "\u0301" * 999,
 ]
 
 

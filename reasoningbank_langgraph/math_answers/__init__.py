@@ -7,6 +7,7 @@
     spelling.py   one spelling for the many ways to write the same symbol
     lexer.py      spelling -> tokens
     nodes.py      what an expression is made of
+    mixed.py      the fraction of a mixed number
     grammar.py    tokens -> expression, by a closed grammar
     units.py      the unit an answer carries
     forms.py      what an answer can be: a number, a list, an interval, a matrix, ...

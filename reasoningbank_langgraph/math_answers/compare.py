@@ -6,7 +6,7 @@ import time
 from fractions import Fraction
 
 from reasoningbank_langgraph.math_answers import symbolic
-from reasoningbank_langgraph.math_answers.exact import NotRationalError, UndefinedError, rational
+from reasoningbank_langgraph.math_answers.exact import Exact, NotRationalError, UndefinedError
 from reasoningbank_langgraph.math_answers.matching import Matcher
 from reasoningbank_langgraph.math_answers.nodes import Node, walk
 from reasoningbank_langgraph.math_answers.reading import readings
@@ -15,7 +15,6 @@ from reasoningbank_langgraph.math_answers.spelling import tidy
 MAX_LENGTH = 1_000
 """Characters; longer answers are compared letter by letter."""
 SECONDS = 1.5
-_TOLERANCE = Fraction(1, 10**12)
 
 
 def equivalent(gold: str, prediction: str) -> bool:
@@ -51,19 +50,21 @@ def _equivalent(gold: str, prediction: str) -> bool:
     if not gold or not prediction:
         return False
     values = _Values(time.monotonic() + SECONDS)
-    matcher = Matcher(values.same, values.same_relation)
+    matcher = Matcher(values)
     answers = readings(prediction)
     return any(matcher.match(form, answer) for form in readings(gold) for answer in answers)
 
 
 class _Values:
-    """What expressions are worth, computed once each and until the deadline only."""
+    """What expressions are worth, computed once each, with bounded work and until the deadline only."""
 
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
-        self._exact: dict[Node, Fraction | ArithmeticError] = {}
+        self._exact = Exact()
+        self._known: dict[Node, Fraction | ArithmeticError] = {}
 
     def same(self, left: Node, right: Node) -> bool:
+        """Whether two expressions have the same value."""
         if time.monotonic() > self._deadline:
             return False
         one, other = self._value(left), self._value(right)
@@ -71,24 +72,30 @@ class _Values:
             return False
         rounded = _is_rounded(left) or _is_rounded(right)
         if isinstance(one, Fraction) and isinstance(other, Fraction):
-            return one == other or (rounded and abs(one - other) < _TOLERANCE * abs(one))
+            return one == other or (rounded and self._exact.are_close(one, other))
         if left == right:
             return True
         return symbolic.ask("equal", left, right, deadline=self._deadline, rounded=rounded) is True
 
     def same_relation(self, op: str, left: Node, right: Node) -> bool:
+        """Whether `left op 0` says the same as `right op 0`."""
         if left == right:
             return True
         question = "multiple" if op in ("=", "!=") else "positive"
         return symbolic.ask(question, left, right, deadline=self._deadline) is True
 
+    def is_at_least_one(self, node: Node) -> bool:
+        """Whether an expression has an exact value of 1 or more, whatever its sign."""
+        value = self._value(node)
+        return isinstance(value, Fraction) and abs(value) >= 1
+
     def _value(self, node: Node) -> Fraction | ArithmeticError:
-        if node not in self._exact:
+        if node not in self._known:
             try:
-                self._exact[node] = rational(node)
+                self._known[node] = self._exact.value(node)
             except (UndefinedError, NotRationalError) as problem:
-                self._exact[node] = problem
-        return self._exact[node]
+                self._known[node] = problem
+        return self._known[node]
 
 
 def _is_rounded(node: Node) -> bool:

@@ -10,7 +10,7 @@ import re
 
 from reasoningbank_langgraph.math_answers.announced import announced, without_emphasis
 from reasoningbank_langgraph.math_answers.boxes import last_boxed
-from reasoningbank_langgraph.math_answers.found import ExtractedAnswer
+from reasoningbank_langgraph.math_answers.found import ExtractedAnswer, is_blank
 
 _THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 _HASHES = re.compile(r"^[ \t]*####[ \t]*(\S.*)$", re.MULTILINE)
@@ -70,7 +70,7 @@ def _without_thinking(reply: str) -> str | None:
 def _hashes(text: str) -> ExtractedAnswer | None:
     """GSM8K's `#### 18`. A Markdown heading looks the same, so words count only on the reply's last line."""
     last_line = text.rstrip().rpartition("\n")[2].strip()
-    if last_line == "####":
+    if last_line.startswith("####") and is_blank(last_line.lstrip("#")):
         return ExtractedAnswer(None, "empty")
     for found in reversed(_HASHES.findall(text)):
         content = found.strip()

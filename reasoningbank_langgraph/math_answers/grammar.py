@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 
 from reasoningbank_langgraph.math_answers import nodes
 from reasoningbank_langgraph.math_answers.lexer import Token
+from reasoningbank_langgraph.math_answers.mixed import proper_fraction
 from reasoningbank_langgraph.math_answers.nodes import Node, UnreadableError
 
 MAX_DEPTH = 24
@@ -156,30 +156,11 @@ class _Parser:
 
     def _number(self, text: str) -> Node:
         node = nodes.decimal(text)
-        fraction = self._proper_fraction() if text.isdigit() else None
-        return nodes.number(node.number + fraction) if fraction is not None else node
-
-    def _proper_fraction(self) -> Fraction | None:
-        r"""Take the fraction of a mixed number, `\frac13` in `2\frac13` or `1/3` in `2 1/3`."""
-        start = self._position
-        if self._accept(r"\frac"):
-            parts = self._argument(), self._argument()
-        elif self.peek().kind == "number" and self.peek().gap:
-            parts = nodes.decimal(self._take().text), self._denominator()
-        else:
-            return None
-        whole = all(part.op == "num" and part.number.denominator == 1 for part in parts)
-        if whole and 0 < parts[0].number < parts[1].number:
-            return parts[0].number / parts[1].number
-        self._position = start
-        return None
-
-    def _denominator(self) -> Node:
-        self._expect("/")
-        token = self._take()
-        if token.kind != "number":
-            raise UnreadableError
-        return nodes.decimal(token.text)
+        fraction = proper_fraction(self._tokens, self._position) if text.isdigit() else None
+        if fraction is None:
+            return node
+        self._position = fraction.end
+        return nodes.number(node.number + fraction.value)
 
     def _letters(self, text: str) -> Node:
         if text.lower() in _NAMES or text in _CONSTANTS:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from reasoningbank_langgraph.math_answers import nodes
-from reasoningbank_langgraph.math_answers.exact import NotRationalError, UndefinedError, rational
 from reasoningbank_langgraph.math_answers.forms import (
     Amount,
     Assignment,
@@ -24,19 +24,30 @@ from reasoningbank_langgraph.math_answers.nodes import Node
 _BLANK = re.compile(r"(?<!\d) | (?!\d)")
 """A blank that means nothing; between digits it does: `2 1/3` is not `21/3`."""
 
-SameValue = Callable[[Node, Node], bool]
-SameRelation = Callable[[str, Node, Node], bool]
+
+class Values(Protocol):
+    """What expressions are worth."""
+
+    def same(self, left: Node, right: Node) -> bool: ...  # noqa: D102
+    def same_relation(self, op: str, left: Node, right: Node) -> bool: ...  # noqa: D102
+    def is_at_least_one(self, node: Node) -> bool: ...  # noqa: D102
 
 
 class Matcher:
-    """Compares forms part by part; what two expressions are worth is asked of `same_value`."""
+    """Compares forms part by part, each pair of parts once: sets within sets would double the work at every level."""
 
-    def __init__(self, same_value: SameValue, same_relation: SameRelation) -> None:
-        self._same_value = same_value
-        self._same_relation = same_relation
+    def __init__(self, values: Values) -> None:
+        self._values = values
+        self._known: dict[tuple[Form, Form], bool] = {}
 
     def match(self, gold: Form, answer: Form) -> bool:
         """Say whether `answer` is `gold` in another form."""
+        pair = (gold, answer)
+        if pair not in self._known:
+            self._known[pair] = self._match(gold, answer)
+        return self._known[pair]
+
+    def _match(self, gold: Form, answer: Form) -> bool:
         if type(gold) is not type(answer):
             return self._across(gold, answer)
         compare: dict[type, Callable[..., bool]] = {
@@ -67,19 +78,19 @@ class Matcher:
 
     def _amounts(self, gold: Amount, answer: Amount) -> bool:
         if gold.unit == answer.unit:
-            return self._same_value(gold.node, answer.node)
+            return self._values.same(gold.node, answer.node)
         if gold.unit and answer.unit:
             return False
         if "%" in (gold.unit, answer.unit):
             return self._percent(gold, answer)
-        return self._same_value(gold.node, answer.node)
+        return self._values.same(gold.node, answer.node)
 
     def _percent(self, gold: Amount, answer: Amount) -> bool:
         """`25` for 25 %, as a question for a percentage has it, or 0.25; a fraction of 1 is never taken for 1 %."""
         signed, plain = (gold, answer) if gold.unit else (answer, gold)
-        if self._same_value(nodes.apply("div", signed.node, nodes.number(100)), plain.node):
+        if self._values.same(nodes.apply("div", signed.node, nodes.number(100)), plain.node):
             return True
-        return _is_at_least_one(plain.node) and self._same_value(signed.node, plain.node)
+        return self._values.is_at_least_one(plain.node) and self._values.same(signed.node, plain.node)
 
     def _listings(self, gold: Listing, answer: Listing) -> bool:
         named = [isinstance(item, Assignment) for item in (*gold.items, *answer.items)]
@@ -121,7 +132,7 @@ class Matcher:
         return len(gold.rows) == len(answer.rows) and all(map(self._ordered, gold.rows, answer.rows))
 
     def _relations(self, gold: Relation, answer: Relation) -> bool:
-        return gold.op == answer.op and self._same_relation(gold.op, _difference(gold), _difference(answer))
+        return gold.op == answer.op and self._values.same_relation(gold.op, _difference(gold), _difference(answer))
 
     def _assignments(self, gold: Assignment, answer: Assignment) -> bool:
         if gold.name == answer.name:
@@ -139,14 +150,14 @@ class Matcher:
             return False
         (first, *rest), (other, *others) = gold.parts, answer.parts
         return all(
-            self._same_value(nodes.apply("mul", first, right), nodes.apply("mul", left, other))
+            self._values.same(nodes.apply("mul", first, right), nodes.apply("mul", left, other))
             for left, right in zip(rest, others, strict=True)
-        ) and self._same_value(nodes.apply("div", rest[0], first), nodes.apply("div", others[0], other))
+        ) and self._values.same(nodes.apply("div", rest[0], first), nodes.apply("div", others[0], other))
 
     def _ratio_value(self, ratio: Ratio, amount: Amount) -> bool:
         if len(ratio.parts) != 2 or amount.unit or amount.node.op != "div":
             return False
-        return self._same_value(nodes.apply("div", *ratio.parts), amount.node)
+        return self._values.same(nodes.apply("div", *ratio.parts), amount.node)
 
 
 def _words(gold: Words, answer: Words) -> bool:
@@ -165,10 +176,3 @@ def _as_equation(assignment: Assignment) -> Relation | None:
 
 def _difference(relation: Relation) -> Node:
     return nodes.apply("add", relation.left, nodes.negative(relation.right))
-
-
-def _is_at_least_one(node: Node) -> bool:
-    try:
-        return abs(rational(node)) >= 1
-    except (UndefinedError, NotRationalError):
-        return False

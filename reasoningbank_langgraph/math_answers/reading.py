@@ -22,7 +22,7 @@ from reasoningbank_langgraph.math_answers.forms import (
 from reasoningbank_langgraph.math_answers.grammar import parse
 from reasoningbank_langgraph.math_answers.lexer import OPENING, Token, depth_change, split_at, tokens_of
 from reasoningbank_langgraph.math_answers.nodes import Node, UnreadableError
-from reasoningbank_langgraph.math_answers.prose import named, unwrapped, words
+from reasoningbank_langgraph.math_answers.prose import in_digits, named, unwrapped, words
 
 MAX_ITEMS = 48
 _THOUSANDS = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
@@ -31,6 +31,8 @@ _FUNCTION = re.compile(r"[a-zA-Z]\s*(?:\^\{-1\})?\(\s*[a-z](?:\s*,\s*[a-z])*\s*\
 _LISTS = {",": ",", ";": ",", "and": ",", "or": "or", ", and": ",", ", or": "or", "&": ","}
 _COMPARISONS = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _FLIPPED = {">": "<", ">=": "<="}
+_POINTS = re.compile("[A-Z]{2,3}")
+"""The name of a line, an angle or a triangle, where the order of the letters counts, and no product."""
 _INFINITY = nodes.constant("oo")
 
 
@@ -42,8 +44,8 @@ def readings(tidied: str) -> list[Form]:
     """
     found: list[Form] = []
     joined = tidied if _BRACKET.search(tidied) else _THOUSANDS.sub(_join, tidied)
-    for text in dict.fromkeys((joined, tidied)):
-        for reading in (_read_text, _read_letter_unit):
+    for text in dict.fromkeys((joined, tidied, in_digits(tidied))):
+        for reading in (_read_text, _read_letter_unit, _read_bracketed_unit):
             try:
                 form = reading(text)
             except UnreadableError:
@@ -64,6 +66,14 @@ def _read_text(text: str) -> Form | None:
 def _read_letter_unit(text: str) -> Form | None:
     measured = units.letter_unit(tokens_of(text))
     return Amount(parse(measured.tokens), measured.unit) if measured else None
+
+
+def _read_bracketed_unit(text: str) -> Form | None:
+    measured = units.bracketed_unit(tokens_of(text))
+    if measured is None:
+        return None
+    node = parse(measured.tokens)
+    return Amount(node, measured.unit) if all(part.op != "sym" for part in nodes.walk(node)) else None
 
 
 def _read(tokens: list[Token]) -> Form:
@@ -109,6 +119,8 @@ def _single(tokens: list[Token]) -> Form:
 
 
 def _amount(tokens: list[Token]) -> Form:
+    if len(tokens) == 1 and _POINTS.fullmatch(tokens[0].text):
+        return Words(tokens[0].text, is_prose=False)
     if all(token.kind in ("text", "letters") for token in tokens):
         word = words(" ".join(token.text for token in tokens))
         if any(token.kind == "text" for token in tokens) or (word.is_prose and len(word.text) > 3):

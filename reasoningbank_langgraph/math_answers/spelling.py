@@ -51,6 +51,8 @@ _ALIASES = [
     (re.compile(r"\\degree(?![A-Za-z])"), r"^\\circ "),
 ]
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{(.*)\}", re.DOTALL)
+_FORMULA = re.compile(r"(?<![\\\d])\$([^\s$](?:[^$]*[^\s$\\])?)\$(?!\d)|(?<!\\)\\\(([^$]*?)(?<!\\)\\\)")
+"""A formula among words, `$18$ dollars`; `$5 and $6` are two prices, and `\\left\\(` no delimiter."""
 _DELIMITERS = [("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]")]
 
 
@@ -58,6 +60,8 @@ def tidy(text: str) -> str:
     """Return the answer in the one spelling that the lexer knows."""
     text = _ascii(text).strip()
     text = _undelimited(text)
+    if r"\left" not in text:
+        text = _FORMULA.sub(r"\1\2", text)
     if _SPACED.fullmatch(text):
         text = re.sub("[ ~]", "", text)
     text = _SPACING.sub(" ", _GROUPED.sub("", text))

@@ -150,7 +150,8 @@ class _Pool:
         self._free = _Turns(MAX_WORKERS)
 
     def ask(self, line: str, deadline: float) -> bool | None:
-        if not self._free.acquire(timeout=max(0.0, deadline - _LEAST_SECONDS - time.monotonic())):
+        left = deadline - _LEAST_SECONDS - time.monotonic()
+        if left <= 0 or not self._free.acquire(timeout=left):
             return None
         try:
             return self._ask(line, deadline)

@@ -28,7 +28,8 @@ _NO_UNIT_TEXT = (
     "factorial plus minus times over divided multiplied by more less than least most greater fewer smaller larger "
     "nth th st nd rd base mod modulo remainder r true false not no nor none never or and if when where for unless "
     "except about around approximately nearly roughly almost only either both all infinity infinite undefined e pi "
-    "correct incorrect wrong right answer equals equal is are was be output the grader"
+    "correct incorrect wrong right answer equals equal is are was be output the grader "
+    "approx rounded estimated estimate maybe possibly probably guess"
 )
 
 _NO_UNIT = frozenset(_NO_UNIT_TEXT.split())
@@ -62,6 +63,31 @@ def letter_unit(tokens: list[Token]) -> Measured | None:
     if len(tokens) < 2 or tokens[-1].text not in _LETTERS or not tokens[-1].gap or tokens[-2].kind != "number":
         return None
     return Measured(tokens[:-1], tokens[-1].text.lower() if tokens[-1].text == "L" else tokens[-1].text)
+
+
+def bracketed_unit(tokens: list[Token]) -> Measured | None:
+    r"""Read a unit in brackets, `9 (cm)` or `9\text{ (apples)}`; `5(ab)` is a product and has none.
+
+    Raises:
+        UnreadableError: The words in the brackets are no unit.
+    """
+    if len(tokens) > 1 and tokens[-1].kind == "text" and tokens[-1].text[:1] + tokens[-1].text[-1:] == "()":
+        return Measured(tokens[:-1], _normal(tokens[-1].text[1:-1], ""))
+    opening = max((index for index, token in enumerate(tokens) if token.text in ("(", "[")), default=0)
+    inside = tokens[opening + 1 : -1]
+    if not opening or tokens[-1].text not in (")", "]") or not _is_measure(inside, gap=tokens[opening].gap):
+        return None
+    words = " ".join(token.text for token in inside if token.kind in ("text", "letters", "number"))
+    return Measured(tokens[:opening], _normal(re.sub(r" ([23])$", r"^\1", words), ""))
+
+
+def _is_measure(tokens: list[Token], *, gap: bool) -> bool:
+    words = [token.text.lower() for token in tokens if token.kind in ("text", "letters")]
+    rest = [token.text for token in tokens if token.kind not in ("text", "letters")]
+    if not words or rest not in ([], ["^", "2"], ["^", "3"], ["^", "{", "2", "}"], ["^", "{", "3", "}"]):
+        return False
+    known = _SAME.keys() | _SAME.values() | _SHORT | (_LETTERS if gap else set())
+    return any(token.kind == "text" or len(token.text) > 3 for token in tokens) or all(word in known for word in words)
 
 
 def _without_currency(tokens: list[Token]) -> tuple[list[Token], str]:
@@ -132,11 +158,14 @@ def _singular(words: str) -> str:
     found = words.split()
     if not found or len(found) > _MAX_WORDS or not all(_WORD.fullmatch(word) for word in found):
         raise UnreadableError
-    if _NO_UNIT.intersection(found):
+    if _NO_UNIT.intersection(found) or _NO_UNIT.intersection(map(_stem, found)):
         raise UnreadableError
     return " ".join(map(_one_word, found))
 
 
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 2 and word.endswith("s") and not word.endswith("ss") else word
+
+
 def _one_word(word: str) -> str:
-    stem = word[:-1] if len(word) > 2 and word.endswith("s") and not word.endswith("ss") else word
-    return _SAME.get(word) or _SAME.get(stem) or stem
+    return _SAME.get(word) or _SAME.get(_stem(word)) or _stem(word)
