@@ -60,7 +60,7 @@ def test_a_claim_does_not_move_the_reading_of_a_verdict():
     model = ScriptedChatModel(lambda _: verdict("failure"))
     claiming = with_claim(attempt("it is \\boxed{5}"))
     assert LLMJudge(model)(claiming).status == "failure"
-    assert "(status): success" in model.calls[0][-1].text  # shown, as text that begins no turn
+    assert "(status) success" in model.calls[0][-1].text  # shown, as text that begins no turn
     silent = ScriptedChatModel(lambda _: "I will not say.")
     assert LLMJudge(silent)(claiming).status == "indeterminate"
 

@@ -7,10 +7,15 @@ from reasoningbank_langgraph.cli.audit import judge_audit
 from reasoningbank_langgraph.cli.bank import bank_app
 from reasoningbank_langgraph.cli.experiment import experiment_app
 from reasoningbank_langgraph.cli.model import model_app
+from reasoningbank_langgraph.cli.screen import Commands, prepare
 from reasoningbank_langgraph.cli.solve import solve
 
 app = typer.Typer(
-    help="Agents that learn from what worked and what failed.", no_args_is_help=True, pretty_exceptions_enable=False
+    cls=Commands,
+    callback=prepare,
+    help="Agents that learn from what worked and what failed.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
 )
 app.command()(solve)
 app.command()(judge_audit)

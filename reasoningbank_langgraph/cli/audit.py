@@ -49,7 +49,7 @@ def judge_audit(
     with named_errors():
         problems = _answered(file, limit)
         with _model(model) as resolved:
-            console.print(f"model: {resolved.description}", highlight=False)
+            console.print(f"model: {resolved.description}")
             attempts = [_attempt(problem, resolved.chat) for problem in track(problems, "attempts", console=console)]
             judging = _judge(judge, resolved.chat)
             plain = list(track(audit(judging, attempts), "judging", len(attempts), console=console))
@@ -109,6 +109,6 @@ def _show(title: str, met: Confusion) -> None:
     table.add_row("right", f"{met.tp} (TP)", f"{met.fn} (FN)", str(met.undecided_right))
     table.add_row("wrong", f"{met.fp} (FP)", f"{met.tn} (TN)", str(met.undecided_wrong))
     console.print(table)
-    console.print(f"right verdicts   {met.accuracy}", markup=False, highlight=False)
-    console.print(f"false successes  {met.false_success}", markup=False, highlight=False)
-    console.print(f"missed successes {met.missed_success}", markup=False, highlight=False)
+    console.print(f"right verdicts   {met.accuracy}")
+    console.print(f"false successes  {met.false_success}")
+    console.print(f"missed successes {met.missed_success}")

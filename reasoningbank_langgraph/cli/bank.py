@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from reasoningbank_langgraph.cli.labels import read_namespace, shown_id, shown_namespace
 from reasoningbank_langgraph.cli.report import amount, short
-from reasoningbank_langgraph.cli.screen import console, named_errors
+from reasoningbank_langgraph.cli.screen import console, errors, named_errors
 
 if TYPE_CHECKING:
+    from reasoningbank_langgraph.records import MemoryItem
     from reasoningbank_langgraph.store import ChromaStore
 
 bank_app = typer.Typer(help="A bank on disk: show, verify, rebuild, reindex, vacuum, serve.", no_args_is_help=True)
@@ -24,22 +25,36 @@ _HERE = Path("bank")
 
 
 @bank_app.command()
-def show(bank: _Bank = _HERE) -> None:
-    """Show every lesson, by namespace, oldest first."""
+def show(
+    bank: _Bank = _HERE,
+    namespace: Annotated[str | None, typer.Option(help="Labels of one bank, as shown here.")] = None,
+) -> None:
+    """Show every lesson, by namespace, oldest first, and by what `bank forget` finds it."""
     from reasoningbank_langgraph.bank import MemoryBank
 
     with opened(bank) as store:
-        for namespace in store.list_namespaces(limit=100_000):
-            memory = MemoryBank(store, namespace)
-            console.print(Text(f"{'/'.join(namespace)}: {amount(memory.totals())}", "bold"))
+        chosen = store.list_namespaces(limit=100_000) if namespace is None else [read_namespace(namespace)]
+        for labels in chosen:
+            memory = MemoryBank(store, labels)
+            console.print(Text(f"{shown_namespace(labels)}: {amount(memory.totals())}", "bold"))
             for item in memory.items():
-                console.print(Text(f"  [{item.outcome}] {short(item.title, 80)}"))
-                console.print(
-                    Text(f"      when: {short(item.description, 200)}\n      do:   {short(item.content, 400)}")
-                )
-                console.print(
-                    Text(f"      from: {short(item.task, 100)} ({item.created_at:%Y-%m-%d %H:%M}, {item.id})", "dim")
-                )
+                _show_item(item)
+
+
+def _show_item(item: MemoryItem) -> None:
+    source = item.provenance
+    known_by = {
+        "item": item.id,
+        "experience": item.experience_id,
+        "thread": source.thread_id,
+        "run": source.run_id,
+    }
+    options = "  ".join(f"--{name} {shown_id(value)}" for name, value in known_by.items() if value)
+    console.print(Text(f"  [{item.outcome}] {short(item.title, 80)}"))
+    console.print(Text(f"      when: {short(item.description, 200)}\n      do:   {short(item.content, 400)}"))
+    console.print(
+        Text(f"      from: {short(item.task, 100)} ({item.created_at:%Y-%m-%d %H:%M})\n      {options}", "dim")
+    )
 
 
 @bank_app.command()
@@ -62,8 +77,8 @@ def rebuild(bank: _Bank = _HERE) -> None:
 @bank_app.command()
 def reindex(bank: _Bank = _HERE) -> None:
     """Move a bank that was made with another embedder to the packaged one; stopped, it goes on when called again."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=errors) as bar:
         task = bar.add_task("embedding", total=None)
         with opened(bank, reindex=lambda done, total: bar.update(task, completed=done, total=total)) as store:
             report = store.verify()
@@ -92,7 +107,7 @@ def serve_command(
     from reasoningbank_langgraph.store.serving import LOOPBACK, serve
 
     def ready() -> None:
-        console.print(f'{bank} is open for: ChromaStore.from_server("{LOOPBACK}", {port})', markup=False)
+        console.print(f'{bank} is open for: ChromaStore.from_server("{LOOPBACK}", {port})')
 
     with named_errors(), suppress(KeyboardInterrupt):
         serve(bank, port, ready)

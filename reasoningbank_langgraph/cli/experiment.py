@@ -138,7 +138,7 @@ def report(out: _Out = Path("experiment")) -> None:
 
     with named_errors():
         write_report(out)
-        console.print(f"report: {out / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"report: {out / 'report.html'}")
 
 
 _LISTS = {"arms": str, "modes": str, "seeds": int, "bank_sizes": int, "attempts": int}
@@ -159,9 +159,9 @@ def _carry_out(config: Any, out: Path) -> None:
     try:
         page = run_experiment(config, out, console=console)
     except KeyboardInterrupt:
-        console.print("stopped: the same command goes on where it was", highlight=False)
+        console.print("stopped: the same command goes on where it was")
         raise typer.Exit(130) from None
-    console.print(f"report: {page}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"report: {page}")
 
 
 def _listed(name: str, text: str, kind: type) -> tuple[Any, ...]:

@@ -9,10 +9,11 @@ import typer
 
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.cli.bank import bank_app, opened
+from reasoningbank_langgraph.cli.labels import read_id, read_namespace, shown_id
 from reasoningbank_langgraph.cli.screen import console
 
 _Bank = Annotated[Path, typer.Option(help="Folder of the bank.")]
-_Namespace = Annotated[str, typer.Option(help="Labels of the bank, with / between them: `bank show` lists them.")]
+_Namespace = Annotated[str, typer.Option(help="Labels of the bank, as `bank show` lists them.")]
 _File = Annotated[Path, typer.Argument(help="JSONL file.")]
 _HERE = Path("bank")
 
@@ -21,19 +22,19 @@ _HERE = Path("bank")
 def export_(file: _File, namespace: _Namespace, bank: _Bank = _HERE) -> None:
     """Write the lessons of a namespace to a file."""
     with opened(bank) as store:
-        memory = MemoryBank(store, namespace.split("/"))
+        memory = MemoryBank(store, read_namespace(namespace))
         if not memory.totals().items:
             raise typer.BadParameter(f"no lessons are in {namespace!r}", param_hint="--namespace")
         count = memory.export_jsonl(file)
-        console.print(f"{count} lessons written to {file}", markup=False)
+        console.print(f"{count} lessons written to {file}")
 
 
 @bank_app.command("import")
 def import_(file: _File, namespace: _Namespace, bank: _Bank = _HERE) -> None:
     """Take over the lessons of an exported file: all of them or, if a line is wrong, none."""
     with opened(bank) as store:
-        added, skipped = MemoryBank(store, namespace.split("/")).import_jsonl(file)
-        console.print(f"{added} lessons added, {skipped} were there already", markup=False)
+        added, skipped = MemoryBank(store, read_namespace(namespace)).import_jsonl(file)
+        console.print(f"{added} lessons added, {skipped} were there already")
 
 
 @bank_app.command()
@@ -49,9 +50,10 @@ def forget(
     bank: _Bank = _HERE,
 ) -> None:
     """Remove lessons for good; `bank vacuum` then removes their text from the files."""
-    selectors = {"id": item, "thread_id": thread, "run_id": run, "experience_id": experience}
-    if sum(value is not None for value in selectors.values()) != 1:
+    given = {"id": item, "thread_id": thread, "run_id": run, "experience_id": experience}
+    selectors = {name: read_id(value) for name, value in given.items() if value is not None}
+    if len(selectors) != 1:
         raise typer.BadParameter("give one of --item, --thread, --run and --experience")
     with opened(bank) as store:
-        gone = MemoryBank(store, namespace.split("/")).forget(**selectors, cascade=cascade)
-        console.print(f"{len(gone)} lessons removed" + "".join(f"\n  {name}" for name in gone), markup=False)
+        gone = MemoryBank(store, read_namespace(namespace)).forget(**selectors, cascade=cascade)
+        console.print(f"{len(gone)} lessons removed" + "".join(f"\n  {shown_id(name)}" for name in gone))

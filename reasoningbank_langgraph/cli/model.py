@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 from rich.table import Table
 
+from reasoningbank_langgraph.cli.screen import console, errors
 from reasoningbank_langgraph.errors import ReasoningBankError
 from reasoningbank_langgraph.model_files import HUB, MODEL_FILES, ModelFile, default_directory, model_file, pull
 
@@ -32,15 +31,15 @@ def pull_command(
     try:
         path = _pull_with_bar(model_file(name), base_url, directory)
     except ReasoningBankError as error:
-        Console(stderr=True, soft_wrap=True).print(f"Error: {error}", markup=False, highlight=False)
+        errors.print(f"Error: {error}")
         raise typer.Exit(1) from error
     chosen = name if directory is None else path
-    Console(soft_wrap=True).print(f"{path}\nUse it with: --model {chosen}", markup=False, highlight=False)
+    console.print(f"{path}\nUse it with: --model {chosen}")
 
 
 def _pull_with_bar(entry: ModelFile, base_url: str, directory: Path | None) -> Path:
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(file=sys.stderr)) as bar:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=errors) as bar:
         task = bar.add_task(entry.name, total=entry.size)
         return pull(
             entry,
@@ -56,7 +55,7 @@ def list_command(directory: _Directory = None) -> None:
     table = Table("name", "size", "on disk", "note", title=f"Models in {directory or default_directory()}")
     for entry in MODEL_FILES.values():
         table.add_row(entry.name, f"{entry.size / 1e6:,.0f} MB", _state(entry, directory), entry.note)
-    Console().print(table)
+    console.print(table)
 
 
 def _state(entry: ModelFile, directory: Path | None) -> str:

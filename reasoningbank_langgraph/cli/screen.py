@@ -1,17 +1,64 @@
-"""The terminal: where commands print, and how they end when something is wrong."""
+"""The terminal: the one way to it, which obeys no text, and how commands end when something is wrong."""
 
 from __future__ import annotations
 
+import logging
 import sqlite3
-from collections.abc import Iterator
+import sys
+import traceback
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from typer.core import TyperGroup
 
 from reasoningbank_langgraph.errors import ReasoningBankError
+from reasoningbank_langgraph.text.visible import printable
 
-console = Console(soft_wrap=True, highlight=False)
+
+class Screen(Console):
+    """Shows what a text holds: markup as it stands, and a character that would steer the terminal as its escape."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, soft_wrap=True, highlight=False, markup=False, emoji=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render as rich does, which all printing goes through, tables and progress bars too."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
+
+
+console, errors = Screen(), Screen(stderr=True)
+
+
+class Commands(TyperGroup):
+    """Commands whose refusals may name files and labels, so they are made printable as well."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except _UsageError as error:
+            error.message = printable(error.message)
+            raise
+
+
+# Of Click, or of the copy that newer versions of Typer carry.
+_UsageError: Any = typer.BadParameter.__base__
+
+
+class _Warnings(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        errors.print(self.format(record))
+
+
+def prepare() -> None:
+    """Let warnings and unforeseen errors take the same way to the terminal."""
+    logging.basicConfig(level=logging.WARNING, handlers=[_Warnings()])
+    sys.excepthook = lambda *error: errors.print("".join(traceback.format_exception(*error)))
 
 
 @contextmanager
@@ -20,5 +67,5 @@ def named_errors() -> Iterator[None]:
     try:
         yield
     except (ReasoningBankError, OSError, UnicodeError, sqlite3.Error) as error:
-        console.print(f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"Error: {error}", style="red")
         raise typer.Exit(1) from error

@@ -113,7 +113,7 @@ def _compiled(
 
 
 def _solve_all(graph: Any, problems: list[Problem], thread: str, report: Report) -> None:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task("solving", total=len(problems))
         for number, problem in enumerate(problems, 1):

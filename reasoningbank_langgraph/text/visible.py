@@ -43,6 +43,20 @@ def is_unseen(char: str) -> bool:
     return char in _JOINERS or not (_stays(char) or char.isspace())
 
 
+def printable(text: str) -> str:
+    r"""Return the text with every character a terminal would obey or hide as its escape, such as \x1b.
+
+    Newlines, tabs and the joiners of words stay.
+    """
+    if _PLAIN.fullmatch(text):
+        return text
+    return "".join(char if _stays(char) and char not in "\x85\u2028\u2029" else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    return ascii(char)[1:-1]
+
+
 def _joined(chars: list[str]) -> Iterator[str]:
     """Pass on a joiner only after a letter or mark of a script that joins, where spelling needs it."""
     for before, char in zip(["", *chars], chars, strict=False):

@@ -1,0 +1,50 @@
+"""Labels and ids as the terminal shows them and as commands read them: one form, safe to copy, for one name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import quote, unquote
+
+import typer
+
+from reasoningbank_langgraph.text.visible import is_unseen
+
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+def shown_namespace(labels: Sequence[str]) -> str:
+    """Return labels with / between them; what is not a letter, a digit or one of _-@+,: is written as %XX."""
+    return "/".join(_shown(label, "_-@+,:") for label in labels)
+
+
+def read_namespace(text: str) -> tuple[str, ...]:
+    """Return the labels that `shown_namespace` shows this way. Raises `typer.BadParameter` for no such form."""
+    return tuple(read_id(label) for label in text.split("/"))
+
+
+def shown_id(name: str) -> str:
+    """Return an id in the same form, in which / and . stand for themselves."""
+    return _shown(name, "_-@+,:./")
+
+
+def read_id(text: str) -> str:
+    """Return the id, or the label, that is shown this way. Raises `typer.BadParameter` for no such form."""
+    if stray := _STRAY_PERCENT.search(text):
+        place = text[stray.start() : stray.start() + 3]
+        raise typer.BadParameter(f"{place!r} in {text!r}: two digits follow a %, and a % itself is written %25")
+    try:
+        return unquote(text, errors="surrogatepass")
+    except UnicodeDecodeError as error:
+        raise typer.BadParameter(f"{text!r} is no name that a bank shows: {error.reason}") from error
+
+
+def _shown(name: str, plain: str) -> str:
+    start = "%2D" if name.startswith("-") else ""
+    return start + "".join(_shown_char(char, plain) for char in (name[1:] if start else name))
+
+
+def _shown_char(char: str, plain: str) -> str:
+    if char in plain or (char.isalnum() and not is_unseen(char)):
+        return char
+    return quote(char, safe="", errors="surrogatepass")
