@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, NotRequired, Required, get_origin, get_type_hints
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels import EphemeralValue
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict, is_typeddict
 
+from reasoningbank_langgraph.channels import Latest, OfLastRun, OfRun, Passing, Waiting
 from reasoningbank_langgraph.namespaces import read
 
 Selector = str | Callable[[Any], Any]
@@ -24,46 +24,46 @@ def add_ids(old: list[str] | None, new: list[str] | None) -> list[str]:
 class ReasoningBankState(TypedDict, total=False):
     """State of a graph with a memory. Include it in your own state, or let the nodes add the channels they need.
 
-    Channels keep their values in a thread: give `task_id` and `reference` with every task, or None. Where the whole
-    loop is built for you (`create_reasoning_bank`, `create_matts`), both end with their task.
+    Task, task id and reference belong to one run: they can be read until it ends and after, and the next run of the
+    thread begins without them. Loops that run side by side (`Send`, parallel branches) may write the same channels.
     """
 
-    task: str
-    """The task at hand; comes in with the input."""
-    task_id: str | None
+    task: Annotated[str, OfRun]
+    """The task at hand; comes in with the input. Where none does, the user's newest message is the task."""
+    task_id: Annotated[str | None, OfRun]
     """Its id, where it has one; by default a hash of its text. Lessons of the same task are never shown."""
-    reference: str | None
+    reference: Annotated[str | None, OfRun]
     """The known right answer, for judges that compare. No model is shown it."""
     messages: Annotated[list[AnyMessage], add_messages]
     """The conversation. The solver may read it and add to it."""
-    memory_prompt: str
+    memory_prompt: Annotated[str, Latest]
     """Lessons for the model, filled by `retrieve`: put it into a user message before the task; empty for none."""
-    memories: list[dict[str, Any]]
+    memories: Annotated[list[dict[str, Any]], Latest]
     """The same lessons as records (`RetrievedMemory` as JSON), filled by `retrieve`."""
-    answer: str | None
+    answer: Annotated[str | None, Latest]
     """What the solver answers; where it gives messages only, the last one counts."""
-    attempt: dict[str, Any]
+    attempt: Annotated[dict[str, Any], OfLastRun]
     """What `retrieve` notes of the attempt for the nodes after it."""
-    verdict: dict[str, Any] | None
+    verdict: Annotated[dict[str, Any] | None, Latest]
     """`Verdict` as JSON, filled by `judge`."""
-    lessons: list[dict[str, Any]]
+    lessons: Annotated[list[dict[str, Any]], Latest]
     """What `extract` distilled, with ids (`MemoryItem` as JSON): checkpointed before anything is written."""
-    extraction: dict[str, Any] | None
+    extraction: Annotated[dict[str, Any] | None, Latest]
     """How extraction went: `reason, truncated, dropped, redacted, raw, asked, fallbacks`."""
-    memory_error: str | None
+    memory_error: Annotated[str | None, Latest]
     """Why the bank could not be read or written in this run, None if it could: then the run went on without."""
-    unwritten: list[dict[str, Any]]
+    unwritten: Annotated[list[dict[str, Any]], Waiting]
     """Attempts whose lessons wait for the bank to be reachable: `namespace` and `items` of each."""
     written: Annotated[list[str], add_ids]
     """Ids of all items this branch of the thread has in the bank, filled by `consolidate`. A graph that holds the loop
-    as a node needs this channel too, or the thread is never shown what it learned itself."""
+    as a node needs this channel too: it tells the thread's branches apart."""
 
 
 class LoopState(ReasoningBankState, total=False):
-    """State of the whole loop: here `retrieve` is first, so a task's id and reference end with its own run."""
+    """State of the whole loop: here `retrieve` is first, so no node after it needs a task's id and reference."""
 
-    task_id: Annotated[str | None, EphemeralValue]  # the same key, forgotten after one step
-    reference: Annotated[str | None, EphemeralValue]
+    task_id: Annotated[str | None, Passing]
+    reference: Annotated[str | None, Passing]
 
 
 class Names(NamedTuple):
@@ -119,9 +119,15 @@ def as_state(given: Any) -> Mapping[str, Any]:
     return given if isinstance(given, Mapping) else _Held(given)
 
 
+_CHOSEN = (Annotated, Required, NotRequired)
+"""Annotations that name a channel, or that LangGraph reads itself."""
+
+
 def loop_state(base: type[Any], names: Names, own: type[Any] | None) -> type[Any]:
     """Return the state of a graph: the channels of `base`, the user's own, and one for each name that neither has."""
     hints = get_type_hints(base, include_extras=True)
     renamed = {chosen: hints[name] for name, chosen in names._asdict().items() if isinstance(chosen, str)}
     users = get_type_hints(own, include_extras=True) if own is not None else {}
+    if names.task in users and names.task != names.messages and get_origin(users[names.task]) not in _CHOSEN:
+        users[names.task] = Annotated[users[names.task], OfRun]
     return TypedDict("ReasoningBankLoop", {**renamed, **hints, **users}, total=False)  # type: ignore[operator, no-any-return]

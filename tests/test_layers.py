@@ -11,7 +11,7 @@ from .conftest import REPOSITORY
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 ROWS = [
     ["errors"],
-    ["messages", "namespaces", "files"],
+    ["messages", "namespaces", "files", "channels"],
     ["records", "variants"],
     ["prompts", "text", "models", "dialects", "refusals", "streams", "threads"],
     ["outages"],

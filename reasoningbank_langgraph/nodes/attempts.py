@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reasoningbank_langgraph.channels import Earlier
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.messages import content_text, to_messages
 from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, task_key
@@ -14,22 +15,50 @@ from reasoningbank_langgraph.state import Names
 def read_task(state: Mapping[str, Any], names: Names) -> str:
     """Return the task text: the channel's text or, where it holds messages, the last one of the user.
 
+    Where this run brought no task but a message, as in a chat, the user's newest message is the task.
+
     Raises:
         InvalidTaskError: it is missing, blank, too long or not text.
     """
     value = names.read("task", state)
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        asked = [message for message in to_messages(value) if message.role == "user"]
-        value = asked[-1].text if asked else None
+    if value is None or isinstance(value, Earlier) or _is_left_over(value, state, names):
+        value = _newest(_conversation(state, names), state)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        value = _newest(list(value), state)
     elif hasattr(value, "content"):
         value = content_text(value.content)
     if value is None or (isinstance(value, str) and not has_visible_text(value)):
-        raise InvalidTaskError(f"the task is empty: put its text into {names.task!r} (the `task` argument names it)")
+        raise InvalidTaskError(
+            f"the task is empty: put its text into {names.task!r} (the `task` argument names it), or a new message of "
+            f"the user into {names.messages!r}; invoke(None, ...) goes on with a run that was broken off"
+        )
     if not isinstance(value, str):
         raise InvalidTaskError(f"the task must be text, got {type(value).__name__}: {value!r:.80}")
     if len(value) > TASK_CAP:
         raise InvalidTaskError(f"the task has {len(value)} characters and may have {TASK_CAP}: shorten it")
     return value
+
+
+def _is_left_over(value: Any, state: Mapping[str, Any], names: Names) -> bool:
+    """Say whether a task is that of a run which was broken off, and the user has said something new since."""
+    before = state.get("attempt") or {}
+    unfinished = isinstance(names.task, str) and before.get("over", 0) is None and value == before["task"]
+    return unfinished and _newest(_conversation(state, names), {"attempt": {**before, "over": 0}}) is not None
+
+
+def _newest(messages: Sequence[Any], state: Mapping[str, Any]) -> str | None:
+    """The user's last message. After a run that came to its end, only one which nothing has answered is news."""
+    said, before = to_messages(messages), state.get("attempt") or {}
+    places = [place for place, message in enumerate(said) if message.role == "user"]
+    if not places:
+        return None
+    last = places[-1]
+    if before.get("over") is not None:
+        answered = any(message.role == "assistant" for message in said[last:])
+        asked_before = (getattr(messages[last], "id", None) or last) == (before["start_id"] or before["start"])
+        if answered or asked_before:
+            return None
+    return said[last].text
 
 
 def begin(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
@@ -40,27 +69,43 @@ def begin(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
     task = read_task(state, names)
     messages = _conversation(state, names)
     roles = [message.role for message in to_messages(messages)]
-    start, reference = _start(roles, first=not state.get("attempt")), state.get("reference")
+    start, reference = _start(roles, first=not state.get("attempt")), _given("reference", state, task)
     ids = [getattr(message, "id", None) for message in messages]
     return {
         "task": task,
-        "task_id": str(state.get("task_id") or task_key(task)),
+        "task_id": str(_given("task_id", state, task) or task_key(task)),
         "reference": None if reference is None else str(reference),
         "start": start,
         "start_id": ids[start] if start < len(ids) else None,
         "messages_before": len(roles),
         "last_id": ids[-1] if ids else None,
-        "answer_before": None if forgotten(state, names) else _text(names.read("answer", state)),
+        "answer_before": None if str(names.answer) in forgotten(state, names) else _text(names.read("answer", state)),
     }
 
 
+def _given(name: str, state: Mapping[str, Any], task: str) -> Any:
+    """What came in with the task; not what an earlier run, or one that was broken off, left there for another one."""
+    value, before = state.get(name), state.get("attempt") or {}
+    broken_off = before.get("over", 0) is None and before["task"] != task and str(value) == before[name]
+    return None if broken_off or isinstance(value, Earlier) else value
+
+
+def asked(state: Mapping[str, Any], names: Names, begun: Mapping[str, Any]) -> dict[str, str]:
+    """Return the update that puts a task which came as a message into its channel, for the solver to read."""
+    if not isinstance(names.task, str) or names.task == names.messages or names.read("task", state) == begun["task"]:
+        return {}
+    taken = state.get(names.task)
+    return {names.task: begun["task"]} if taken is None or isinstance(taken, str) else {}
+
+
 def forgotten(state: Mapping[str, Any], names: Names) -> dict[str, None]:
-    """Return the update that takes an answer to an earlier task out of its channel, if there is one.
+    """Return the update that takes what belongs to an earlier task out of its channels: its answer, id and reference.
 
     The first task of a thread has none before it: what stands there came in with the input.
     """
     stale = state.get("attempt") and isinstance(names.answer, str) and isinstance(state.get(names.answer), str)
-    return {str(names.answer): None} if stale else {}
+    left = [name for name in ("task_id", "reference") if isinstance(state.get(name), Earlier)]
+    return dict.fromkeys([*left, *([str(names.answer)] if stale else [])])
 
 
 def _start(roles: Sequence[str], *, first: bool) -> int:

@@ -7,12 +7,13 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from types import MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, get_type_hints
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.runtime import Runtime, get_runtime
 from typing_extensions import TypedDict
 
+from reasoningbank_langgraph.channels import OfRun
 from reasoningbank_langgraph.errors import CachedNodeError, MissingStoreError
 from reasoningbank_langgraph.namespaces import resolve
 from reasoningbank_langgraph.state import Names, ReasoningBankState, as_state
@@ -55,6 +56,12 @@ class Context(NamedTuple):
     def configurable(self) -> Mapping[str, Any]:
         """The values the caller put into `config["configurable"]`."""
         return self.config.get("configurable", {})
+
+    @property
+    def nested(self) -> bool:
+        """Whether the graph runs as a node of another one."""
+        info = self.runtime.execution_info
+        return info is not None and "|" in info.checkpoint_ns
 
     def namespace(self, template: Sequence[str]) -> tuple[str, ...]:
         """Fill the labels in braces from `config["configurable"]` and the runtime context."""
@@ -115,9 +122,11 @@ class MemoryNode(Runnable[Any, Update]):
     def _bring_channels(self, names: Names) -> None:
         """Annotate this node's call: LangGraph reads a node's channels from its first parameter's type.
 
-        The user's own channels are annotated `Any`, which LangGraph takes as "whatever that channel is".
+        The user's own channels are annotated such that LangGraph takes them as whatever those channels are.
         """
-        users = dict.fromkeys(["task_id", "reference", *map(str, names)], Any)
+        users: dict[str, Any] = dict.fromkeys(map(str, names), Any)
+        if names.task != names.messages:
+            users[str(names.task)] = Annotated[Any, OfRun]
         channels = {**get_type_hints(ReasoningBankState, include_extras=True), **users}
         for name in {"task", "answer", "messages"} - set(users):
             del channels[name]

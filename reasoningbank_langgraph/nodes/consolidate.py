@@ -14,7 +14,7 @@ from reasoningbank_langgraph.records import MemoryItem
 from reasoningbank_langgraph.state import Names
 
 Waiting = dict[str, Any]
-"""An attempt to write: `namespace`, and its lessons as `items`."""
+"""An attempt to write: `namespace`, its lessons as `items`, and the experiences that waited before it as `seen`."""
 
 
 def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, match: Match = "both") -> MemoryNode:
@@ -39,11 +39,17 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
     check_match(match)
 
     def waiting(state: State, context: Context) -> list[Waiting]:
-        own = {"namespace": list(context.namespace(template)), "items": state.get("lessons") or []}
-        return [*(state.get("unwritten") or []), own]
+        earlier = state.get("unwritten") or []
+        own = {
+            "namespace": list(context.namespace(template)),
+            "items": state.get("lessons") or [],
+            "seen": [entry["items"][0]["experience_id"] for entry in earlier],
+        }
+        return [*earlier, own]
 
     def consolidate(state: State, context: Context) -> Update:
-        started, left, done = time.perf_counter(), waiting(state, context), _Done()
+        started, left = time.perf_counter(), waiting(state, context)
+        done = _Done(alone=not left[-1]["seen"] and context.nested)
         while left:
             try:
                 done.add(_bank(left[0], match, context).add(_items(left[0])))
@@ -55,7 +61,8 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
         return done.update(context, started)
 
     async def aconsolidate(state: State, context: Context) -> Update:
-        started, left, done = time.perf_counter(), waiting(state, context), _Done()
+        started, left = time.perf_counter(), waiting(state, context)
+        done = _Done(alone=not left[-1]["seen"] and context.nested)
         while left:
             try:
                 done.add(await _bank(left[0], match, context).aadd(_items(left[0])))
@@ -70,11 +77,16 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
 
 
 class _Done:
-    """What was written so far."""
+    """What was written so far.
 
-    def __init__(self) -> None:
+    Args:
+        alone: whether nothing was waiting and this is a loop inside another graph, in which something may wait: that
+            graph's channel is then left as it is.
+    """
+
+    def __init__(self, *, alone: bool) -> None:
         self.ids: list[str] = []
-        self.added = 0
+        self.added, self.alone = 0, alone
 
     def add(self, written: Written) -> None:
         self.ids += written.ids
@@ -82,7 +94,7 @@ class _Done:
 
     def update(self, context: Context, started: float, **more: Any) -> Update:
         context.emit("consolidated", started, count=self.added, ids=self.ids, **more)
-        return {"written": self.ids, "unwritten": []}
+        return {"written": self.ids, **({} if self.alone else {"unwritten": []})}
 
     def cut_off(self, left: list[Waiting], error: Exception, context: Context, started: float) -> Update:
         problem = told("consolidate", error)

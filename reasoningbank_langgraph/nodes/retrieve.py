@@ -8,7 +8,7 @@ from typing import Any
 
 from reasoningbank_langgraph.bank import MemoryBank, check_question
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
-from reasoningbank_langgraph.nodes.attempts import begin, forgotten
+from reasoningbank_langgraph.nodes.attempts import asked, begin, forgotten
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes.outage import is_outage, told
 from reasoningbank_langgraph.records import RetrievedMemory
@@ -55,14 +55,14 @@ def create_retrieve(
         begun = begin(state, names)
         bank = MemoryBank(context.store, context.namespace(template))
         branch = {"thread_id": context.thread_id, "written": state.get("written")}
-        asked = {"task": begun["task"], "task_id": begun["task_id"], **branch, **options}
-        return bank, {**forgotten(state, names), "attempt": begun}, asked
+        sought = {"task": begun["task"], "task_id": begun["task_id"], **branch, **options}
+        return bank, {**forgotten(state, names), **asked(state, names, begun), "attempt": begun}, sought
 
     def retrieve(state: State, context: Context) -> Update:
         started = time.perf_counter()
-        bank, begun, asked = question(state, context)
+        bank, begun, sought = question(state, context)
         try:
-            return _shown(begun, bank.search(**asked), context, started)
+            return _shown(begun, bank.search(**sought), context, started)
         except Exception as error:
             if not is_outage(error):
                 raise
@@ -70,9 +70,9 @@ def create_retrieve(
 
     async def aretrieve(state: State, context: Context) -> Update:
         started = time.perf_counter()
-        bank, begun, asked = question(state, context)
+        bank, begun, sought = question(state, context)
         try:
-            return _shown(begun, await bank.asearch(**asked), context, started)
+            return _shown(begun, await bank.asearch(**sought), context, started)
         except Exception as error:
             if not is_outage(error):
                 raise

@@ -1,0 +1,126 @@
+"""Channels that know what LangGraph's own do not: when a run is over, and that loops may run side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Self
+
+from langgraph.channels import EphemeralValue, LastValue
+
+
+class Latest(LastValue[Any]):
+    """Keeps the last value, also where one step brings several."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        """Take the last of these."""
+        return super().update(values[-1:])
+
+
+class Passing(EphemeralValue[Any]):
+    """Is forgotten after one step; None is no value."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        """Take the last of these, or none."""
+        return super().update([value for value in values[-1:] if value is not None])
+
+
+class Earlier(str):
+    """A text that an earlier run left in its channel."""
+
+    __slots__ = ()
+
+
+class _UntilTheEnd(Latest):
+    """Keeps the time at which its run ended beside the value, in the checkpoint.
+
+    LangGraph says `finish` where nothing but deferred nodes and what was sent is left to do. So only a channel that is
+    made from such a checkpoint takes its value for that of an earlier run.
+    """
+
+    __slots__ = ("ended", "over")
+
+    def __init__(self, typ: Any, key: str = "") -> None:
+        super().__init__(typ, key)
+        self.ended: int | None = None
+        self.over: int | None = None
+
+    def copy(self) -> Self:
+        """Return a copy."""
+        copied = super().copy()
+        copied.ended, copied.over = self.ended, self.over
+        return copied
+
+    def update(self, values: Sequence[Any]) -> bool:
+        """Take the last of these as a value of this run."""
+        if values:
+            self.ended = self.over = None
+        return super().update(values)
+
+    def finish(self) -> bool:
+        """Note that the run is over, as far as can be seen."""
+        if not self.is_available() or self.over is not None:
+            return False
+        self.ended = time.time_ns() // 1000
+        return True
+
+    def checkpoint(self) -> Any:
+        """Return what is kept."""
+        value = super().checkpoint()
+        return value if self.ended is None else {"value": value, "ended": self.ended}
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        """Return the channel a checkpoint describes."""
+        if not (isinstance(checkpoint, dict) and checkpoint.keys() == {"value", "ended"}):
+            return super().from_checkpoint(checkpoint)
+        kept = super().from_checkpoint(checkpoint["value"])
+        kept.ended = kept.over = checkpoint["ended"]
+        return kept
+
+
+class OfRun(_UntilTheEnd):
+    """Belongs to one run: what an earlier one left is still there to be read, as `Earlier` text. None is no value."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        """Take the last of these, or none."""
+        if not values or values[-1] is not None:
+            return super().update(values)
+        changed, self.value = self.is_available(), type(self)(self.typ).value
+        self.ended = self.over = None
+        return changed
+
+    def get(self) -> Any:
+        """Return the value, or what an earlier run left."""
+        value = super().get()
+        return Earlier(value) if self.over is not None and isinstance(value, str) else value
+
+
+class OfLastRun(_UntilTheEnd):
+    """Holds a mapping, in which later runs find as `over` when its run ended (microseconds since 1970)."""
+
+    __slots__ = ()
+
+    def get(self) -> Any:
+        """Return the mapping."""
+        held = super().get()
+        return {**held, "over": self.over or held.get("over")}
+
+
+class Waiting(Latest):
+    """Attempts whose lessons wait for the bank: an update replaces those that its writer knew of (`seen`)."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        """Take what several writers of one step left, each attempt once."""
+        new = {entry["items"][0]["experience_id"]: entry for value in values for entry in value}
+        seen = {name for entry in new.values() for name in entry.get("seen", ())} | new.keys()
+        old = self.get() if new and self.is_available() else []
+        kept = [entry for entry in old if entry["items"][0]["experience_id"] not in seen]
+        return super().update([[*kept, *new.values()]] if values else [])
