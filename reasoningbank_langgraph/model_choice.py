@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from reasoningbank_langgraph.errors import ModelServerError, ModelUnavailableError
 from reasoningbank_langgraph.local import LocalModelServer, start_local_model
-from reasoningbank_langgraph.model_files import MODEL_FILES
+from reasoningbank_langgraph.model_files import PACKAGED, known_model_file
 from reasoningbank_langgraph.models import chat_model, openai_model, own_base_url
 
 if TYPE_CHECKING:
@@ -77,10 +77,13 @@ def resolve_model(model: str | None = None, **settings: Any) -> ResolvedModel:
 def _named(model: str, base_url: str | None, settings: dict[str, Any]) -> ResolvedModel:
     if model.lower().endswith(".gguf"):
         return _local(model, "the file named", settings)
-    if model in MODEL_FILES and (path := MODEL_FILES[model].path()).exists():
-        return _local(str(path), "pulled earlier", settings)
-    if model in MODEL_FILES and base_url is None:
-        raise ModelUnavailableError(model, f"it is not on this disk: run `reasoningbank model pull {model}` first")
+    entry = known_model_file(model)
+    if entry and entry.name == PACKAGED:
+        return _local(None, "the packaged model, as named", settings)
+    if entry and entry.path().exists():
+        return _local(str(entry.path()), "pulled earlier", settings)
+    if entry and base_url is None:
+        raise ModelUnavailableError(model, f"it is not on this disk: run `reasoningbank model pull {entry.name}` first")
     provider, _, name = model.partition(":")
     if name and provider != "openai":
         return ResolvedModel(chat_model(model, **settings), f"{name} at {provider}: the model named")

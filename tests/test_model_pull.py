@@ -2,12 +2,14 @@
 
 import hashlib
 import http.server
+import importlib.util
 import resource
 import signal
 import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -22,7 +24,7 @@ from reasoningbank_langgraph.errors import (
     ModelDownloadError,
     UnknownModelFileError,
 )
-from reasoningbank_langgraph.model_files import MODEL_FILES, ModelFile, model_file, pull
+from reasoningbank_langgraph.model_files import MODEL_FILES, PACKAGED, ModelFile, model_file, pull
 
 CONTENT = b"GGUF" + bytes(range(256)) * 1024
 ENTRY = ModelFile(
@@ -228,8 +230,9 @@ def test_every_listed_file_is_pinned():
     for name, entry in MODEL_FILES.items():
         assert entry.name == name
         assert len(entry.sha256) == 64
-        assert len(entry.revision) == 40
-        assert entry.url().startswith("https://huggingface.co/Qwen/")
+        if entry.member is None:
+            assert len(entry.revision) == 40
+            assert entry.url().startswith("https://huggingface.co/Qwen/")
         assert model_file(name) is entry
 
 
@@ -284,6 +287,18 @@ def test_the_list_tells_what_is_on_disk(tmp_path, tiny, monkeypatch):
     assert "yes" in states["Tiny-1"]
     assert "0%, pull again" in states["Qwen3-0.6B"]
     assert " no " in states["Qwen3-1.7B"]
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_the_list_knows_the_packaged_model_inside_its_package(tmp_path, monkeypatch, found):
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    package = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: package)
+    if found:
+        (tmp_path / MODEL_FILES[PACKAGED].file).touch()
+    lines = CliRunner().invoke(model_app, ["list"]).stdout.splitlines()
+    assert (" yes " if found else " no ") in next(line for line in lines if PACKAGED in line)
 
 
 def test_every_download_error_can_be_caught_as_one():

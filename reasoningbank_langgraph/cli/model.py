@@ -1,4 +1,4 @@
-"""`reasoningbank model`: see and fetch better local models than the packaged one."""
+"""`reasoningbank model`: see and fetch local models."""
 
 from __future__ import annotations
 
@@ -10,8 +10,17 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 
 from reasoningbank_langgraph.cli.screen import console, errors
-from reasoningbank_langgraph.errors import ReasoningBankError
-from reasoningbank_langgraph.model_files import HUB, MODEL_FILES, ModelFile, default_directory, model_file, pull
+from reasoningbank_langgraph.errors import ModelUnavailableError, ReasoningBankError
+from reasoningbank_langgraph.local import packaged_model_path
+from reasoningbank_langgraph.model_files import (
+    HUB,
+    MODEL_FILES,
+    PACKAGED,
+    ModelFile,
+    default_directory,
+    model_file,
+    pull,
+)
 
 model_app = typer.Typer(help="Local models: see what there is, fetch a better one.", no_args_is_help=True)
 
@@ -33,14 +42,15 @@ def pull_command(
     except ReasoningBankError as error:
         errors.print(f"Error: {error}")
         raise typer.Exit(1) from error
-    chosen = name if directory is None else path
+    chosen = model_file(name).name if directory is None else path
     console.print(f"{path}\nUse it with: --model {chosen}")
 
 
 def _pull_with_bar(entry: ModelFile, base_url: str, directory: Path | None) -> Path:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, TimeRemainingColumn(), console=errors) as bar:
-        task = bar.add_task(entry.name, total=entry.size)
+        # pip tells nothing of how far it is.
+        task = bar.add_task(entry.name, total=None if entry.member else entry.size)
         return pull(
             entry,
             base_url=base_url,
@@ -61,6 +71,13 @@ def list_command(directory: _Directory = None) -> None:
 def _state(entry: ModelFile, directory: Path | None) -> str:
     path = entry.path(directory)
     part = path.with_name(f"{path.name}.part")
-    if path.exists():
+    if path.exists() or (entry.name == PACKAGED and _is_packaged()):
         return "yes"
     return f"{part.stat().st_size / entry.size:.0%}, pull again to go on" if part.exists() else "no"
+
+
+def _is_packaged() -> bool:
+    try:
+        return packaged_model_path().exists()
+    except ModelUnavailableError:
+        return False
