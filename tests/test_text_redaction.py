@@ -3,10 +3,15 @@
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.text import redact_secrets
 from tests.conftest import DATA
 from tests.data.planted_secrets import CLEAN, PLANTED
+
+from .test_text_fence import HOSTILE
 
 PROBLEMS = sorted(DATA.glob("*.jsonl"))
 
@@ -49,3 +54,30 @@ def test_redacting_again_changes_nothing():
 
 def test_the_name_of_a_password_stays():
     assert redact_secrets("password=hunter2x").text == "password=[password removed]"
+
+
+LATEX = st.sampled_from([r"\frac{1}{2}", "$x_1$", r"\text{token: }", r"\$5", "&=", r"\\", "{a}", "^2"])
+PIECES = st.lists(HOSTILE | LATEX | st.sampled_from([text for _, text in PLANTED]), max_size=6).map(" ".join)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(PIECES)
+def test_hostile_texts_are_redacted_and_nothing_is_left_to_redact(text):
+    once = redact_secrets(text).text
+    assert redact_secrets(once).found == {}
+
+
+WORDS = st.lists(st.text("abcxyzABCéÉßяЯжΣσςλΛ中あ012+=\\{}$^_", min_size=1, max_size=5), min_size=1, max_size=6)
+BLANKS = st.sampled_from([" ", "  ", "\t", "\n", "\u00a0", "\u2003", "\r\n", "\u3000"])
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(WORDS, BLANKS, BLANKS)
+def test_a_task_is_the_same_in_other_case_and_spacing(words, blank, edge):
+    plain = task_key(" ".join(words))
+    assert task_key(edge + blank.join(words) + edge) == plain
+    assert task_key(" ".join(words).upper()) == plain
+
+
+def test_marks_upon_marks_tell_tasks_apart_up_to_thirty():
+    assert task_key("a" + "\u0301" * 29) != task_key("a" + "\u0301" * 30) == task_key("a" + "\u0301" * 99)
