@@ -6,6 +6,7 @@ import struct
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from reasoningbank_langgraph.errors import ModelServerError
+from reasoningbank_langgraph.files import open_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +41,7 @@ def read_head(path: Path) -> Head:
         ModelServerError: the file is missing, unreadable or not a whole GGUF head.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             if file.read(4) != b"GGUF":
                 raise ModelServerError(f"{path} is not a GGUF model file: its first bytes are not 'GGUF'")
             known = _find(file)

@@ -68,7 +68,7 @@ def _parsed(path: Path, lines: list[bytes]) -> Iterator[Problem]:
             raise ProblemFileError(path, number, "needs a text or a number in 'answer'")
         attempt, given = row.get("attempt"), row.get("id")
         name = f"line-{number}-{task_key(text)[:8]}" if given in (None, "") else well_formed(str(given))
-        yield Problem(name, text, _answer(row) or None, None if attempt is None else str(attempt))
+        yield Problem(name, well_formed(text), _answer(row) or None, None if attempt is None else str(attempt))
 
 
 def _answer(row: Mapping[str, Any]) -> str | None:

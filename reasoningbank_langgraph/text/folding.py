@@ -14,6 +14,8 @@ from reasoningbank_langgraph.text.lookalikes import LOOKALIKES
 
 _FOLDED = {look: plain for plain, looks in LOOKALIKES.items() for look in looks}
 
+# Squared, circled and stroked letters that normalisation leaves alone say in their names what they are.
+_LETTER = re.compile(r"\b(?:LATIN|SYMBOL)(?: (?:CAPITAL|SMALL))? LETTER (?:SMALL CAPITAL )?([A-Z])(?: WITH .*)?$")
 _PLAIN = re.compile(r"[\n\t -~]*")
 
 Original = Callable[[str], str]
@@ -64,5 +66,7 @@ def fold(char: str) -> str:
     """Return one character as NFKD, look-alikes as what they look like, marks and joiners left out; case stays."""
     if look := _FOLDED.get(char) or _FOLDED.get(char.casefold()):
         return look
+    if letter := _LETTER.search(unicodedata.name(char, "")):
+        return letter[1].lower() if char.islower() else letter[1]
     parts = unicodedata.normalize("NFKD", char)
     return "".join(_FOLDED.get(part, part) for part in parts if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
