@@ -18,8 +18,9 @@ from reasoningbank_langgraph.literals import named_literals, task_literals, with
 from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.models import ModelLike
 from reasoningbank_langgraph.parsing import parse_items
+from reasoningbank_langgraph.quotations import Quotations
 from reasoningbank_langgraph.records import ITEMS_PER_ATTEMPT, Attempt, MemoryItem, Verdict, normalise_task
-from reasoningbank_langgraph.text import clean_line, redact_secrets
+from reasoningbank_langgraph.text import clean_line, clean_text, redact_secrets
 from reasoningbank_langgraph.trajectory import Room, answer_block, is_small, room_in, task_block, trajectory_block
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _FIELDS = {"title": 80, "description": 200, "content": 400}
 _SHORT_FIELDS = {"title": 60, "description": 120, "content": 300}
 """Characters of a lesson's fields that a model is asked for."""
-_NONCE = re.compile(r"\s*\b[0-9a-f]{16}\b", re.IGNORECASE)
+_NONCE = re.compile(r"(?<!\s)\s*\b[0-9a-f]{16}\b", re.IGNORECASE)
 """The number in a fence line, which a small model may copy into a title."""
 _SHORT_REPLY = 300
 """Tokens: one lesson at its longest."""
@@ -179,8 +180,8 @@ def ask_lessons(attempts: Sequence[Attempt], asked: list[BaseMessage], asking: A
 def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Distilled:
     """Return what the bank may hold of a reply about attempts at one task.
 
-    Left out are lessons that exceed a cap, copy a lesson the attempt was shown or a sentence of the prompt, or name
-    details of the task; every one of them is counted.
+    Left out are lessons that exceed a cap, copy a lesson the attempt was shown, one that its text holds or a sentence
+    of the prompt, or name details of the task; every one of them is counted.
     """
     parsed = parse_items(reply)
     dropped: Counter[str] = Counter()
@@ -190,16 +191,18 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Distilled
     literals = _details(attempts)
     known = set[str]().union(*map(_shown, attempts))
     told = set[str]().union(*map(_sentences, _TEMPLATES))
+    quotations = Quotations(attempts, lambda text: without_details(redact_secrets(text).text, literals))
     for item in parsed.items:
         clean = {
             name: redact_secrets(_NONCE.sub("", item[name]).strip()) for name in ("title", "description", "content")
         }
         lesson = {name: found.text for name, found in clean.items()}
         named = named_literals(" ".join(lesson.values()), literals)
-        problem = "over_cap" if len(kept) == cap else _problem(lesson, known, told)
+        copied = quotations.hold(item)
+        problem = "copied" if copied else "over_cap" if len(kept) == cap else _problem(lesson, known, told)
         if problem or named:
             dropped[problem or "task_details"] += 1
-            details.update(named)
+            details.update(() if copied else named)
             continue
         for found in clean.values():
             redacted.update(found.found)
@@ -227,7 +230,7 @@ def _again(
     if distilled.details:
         return masked if asked is not masked else None
     if distilled.reason in ("unparsed", "truncated", "empty"):
-        said = content_text(reply.content)[:_QUOTED]
+        said = clean_text(content_text(reply.content)[:_QUOTED])
         repair = HumanMessage(prompts.REPAIR_USER.format(reason=distilled.reason))
         return [*asked, *([AIMessage(said)] if said.strip() else []), repair]
     return None

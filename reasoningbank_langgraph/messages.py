@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from reprlib import Repr
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
@@ -30,6 +31,10 @@ def well_formed(text: str) -> str:
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LEVELS, _LONGEST_NUMBER = 64, 2_000
+"""Levels of nesting that are kept, and bits of a number."""
+_REPR = Repr()
+_REPR.maxlevel, _REPR.maxstring, _REPR.maxother = 3, 80, 80
 Text = Annotated[str, AfterValidator(well_formed)]
 
 
@@ -65,7 +70,7 @@ def content_text(content: Any) -> str:
         return ""
     if isinstance(content, str):
         return content
-    return "".join(_block_text(block) for block in content)
+    return "".join(_block_text(block) for block in content) if isinstance(content, (list, tuple)) else ""
 
 
 def _block_text(block: Any) -> str:
@@ -73,9 +78,11 @@ def _block_text(block: Any) -> str:
         return block
     if not isinstance(block, Mapping):
         return ""
-    kind = block.get("type", "text")
+    kind, text = block.get("type", "text"), block.get("text")
+    if not isinstance(kind, str):
+        return ""
     if kind in ("text", "text-plain", "output_text", "input_text"):
-        return str(block.get("text") or "")
+        return text if isinstance(text, str) else ""
     if kind in ("reasoning", "thinking", "tool_use", "tool_call", "function_call"):
         return ""
     return f"[{kind}]"
@@ -114,33 +121,61 @@ def _to_message(element: Any) -> Message:
     if hasattr(element, "content") and hasattr(element, "type"):
         role = getattr(element, "role", None) or element.type
         return _make(role, element.content, element.name, getattr(element, "tool_calls", ()))
-    raise InvalidRecordError(f"not a message: {element!r:.80}")
+    raise InvalidRecordError(f"not a message: {shown(element)}")
 
 
 def _from_mapping(element: Mapping[str, Any]) -> Message:
     role = element.get("role") or element.get("type")
     if role is None:
-        raise InvalidRecordError(f"a message needs a 'role' or 'type': {dict(element)!r:.80}")
+        raise InvalidRecordError(f"a message needs a 'role' or 'type': {shown(dict(element))}")
     return _make(role, element.get("content"), element.get("name"), element.get("tool_calls") or ())
 
 
 def _make(role: Any, content: Any, name: str | None, tool_calls: Iterable[Mapping[str, Any]]) -> Message:
     if not isinstance(role, str):
-        raise InvalidRecordError(f"a message role must be text, got {role!r:.80}")
+        raise InvalidRecordError(f"a message role must be text, got {shown(role)}")
     plain = content if isinstance(content, str) else _plain(content if content is not None else "")
     calls = tuple(_plain(_call(call)) for call in tool_calls)
     return Message(role=_ROLES.get(role, role), content=plain, name=name, tool_calls=calls)
 
 
-def _call(call: Mapping[str, Any]) -> dict[str, Any]:
+def _call(call: Any) -> dict[str, Any]:
     """LangChain calls have `name, args`, OpenAI's a `function` with `name, arguments` (JSON text)."""
+    if not isinstance(call, Mapping):
+        raise InvalidRecordError(f"a tool call must be a mapping, got {shown(call)}")
     function = call.get("function")
     if isinstance(function, Mapping):
         return {"id": call.get("id"), "name": function.get("name"), "args": function.get("arguments")}
     return {"id": call.get("id"), "name": call.get("name"), "args": call.get("args")}
 
 
-def _plain(value: Any) -> Any:
-    """Return JSON data: what is not JSON (bytes of an image, say) is named by its type."""
-    text = json.dumps(value, ensure_ascii=False, default=lambda other: f"[{type(other).__name__}]")
-    return json.loads(well_formed(text))
+def _plain(value: Any, levels: int = _LEVELS) -> Any:
+    """Return JSON data that every store and checkpoint can hold: what is not (bytes of an image, say) is named."""
+    if not isinstance(value, (Mapping, list, tuple)):
+        return _plain_scalar(value)
+    if not levels:
+        return "[too deep]"
+    if isinstance(value, Mapping):
+        return {str(_plain(key, 0)): _plain(inner, levels - 1) for key, inner in value.items()}
+    return [_plain(inner, levels - 1) for inner in value]
+
+
+def _plain_scalar(value: Any) -> Any:
+    """A number that JSON, or a checkpoint's 64 bits, cannot hold becomes a text."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return well_formed(str.__str__(value))
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(value)
+    if isinstance(value, int) and value.bit_length() <= _LONGEST_NUMBER:
+        return int(value) if value.bit_length() < 64 else str(value)
+    return f"[{type(value).__name__}]"
+
+
+def shown(value: Any) -> str:
+    """Return a value for an error message: its `repr`, cut at 80 characters, however deep or long it is."""
+    try:
+        return _REPR.repr(value)[:80]
+    except ValueError:  # a number of more digits than Python writes
+        return f"[{type(value).__name__}]"

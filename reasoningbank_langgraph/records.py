@@ -26,7 +26,7 @@ from pydantic import (
 )
 
 from reasoningbank_langgraph.errors import BlankFieldError, FieldTooLongError, InvalidRecordError
-from reasoningbank_langgraph.messages import Message, Text, to_messages
+from reasoningbank_langgraph.messages import Message, Text, shown, to_messages
 
 TITLE_CAP, DESCRIPTION_CAP, CONTENT_CAP = 200, 500, 4000
 ITEMS_PER_ATTEMPT, ITEMS_PER_GROUP = 3, 5
@@ -36,7 +36,7 @@ MARKS_IN_A_ROW = 30
 Outcome = Literal["success", "failure", "contrast"]
 ItemStatus = Literal["active", "superseded", "quarantined"]
 VerdictStatus = Literal["success", "failure", "indeterminate"]
-IndeterminateReason = Literal["unparsed", "refused", "truncated", "error", "no_evidence"]
+IndeterminateReason = Literal["unparsed", "conflict", "refused", "truncated", "error", "no_evidence"]
 
 Score = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
@@ -90,8 +90,7 @@ def _named_errors(record: str) -> Iterator[None]:
         if isinstance(cause, InvalidRecordError):
             raise cause from None
         field = ".".join(str(part) for part in first["loc"]) or "value"
-        given = repr(first["input"])[:80]
-        raise InvalidRecordError(f"{record}.{field}: {first['msg']}, got {given}") from error
+        raise InvalidRecordError(f"{record}.{field}: {first['msg']}, got {shown(first['input'])}") from error
 
 
 if TYPE_CHECKING:

@@ -46,7 +46,6 @@ def assert_linear(function, make_input, sizes=(50_000, 100_000, 200_000), *, dou
 
 
 def _seconds(function, given):
-    gc.collect()
     gc.disable()
     try:
         started = time.process_time()

@@ -15,7 +15,7 @@ ROWS = [
     ["records", "variants"],
     ["prompts", "text", "models", "dialects", "refusals", "streams", "threads"],
     ["outages"],
-    ["asides", "parsing", "embeddings", "trajectory", "state", "dialogue"],
+    ["asides", "parsing", "embeddings", "quotations", "trajectory", "state", "dialogue"],
     ["store"],
     ["bank", "math_answers"],
     ["judges", "literals", "problems"],

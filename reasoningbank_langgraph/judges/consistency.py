@@ -94,12 +94,11 @@ class SelfConsistencyJudge(Judge):
     async def _asample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
         try:
             ask = partial(self._call(attempt, number).ainvoke, _asked(attempt))
-            reply = await asyncio.wait_for(aunheard(ask, config), self.time_limit)
+            return _solution(await asyncio.wait_for(aunheard(ask, config), self.time_limit))
         except TimeoutError:
             return ModelTimeoutError(_NAME, self.time_limit)
         except Exception as error:  # noqa: BLE001 - as above
             return error
-        return _solution(reply)
 
     def _call(self, attempt: Attempt, number: int) -> Runnable[Any, Any]:
         """The model, capped, and sampling where its class knows how."""

@@ -34,7 +34,8 @@ class LLMJudge(Judge):
 
     The reference answer is never shown. The attempt is fenced, so text in it that claims success stays text; of an
     attempt longer than the model's context head and tail are shown. A reply that cannot be read is asked for once
-    more; then the verdict is `indeterminate`, as it is after an outage.
+    more, without what it said; then the verdict is `indeterminate`, as it is after an outage. One that contradicts
+    itself is `indeterminate` at once: it may have been led to.
 
     Args:
         model: the chat model that judges.

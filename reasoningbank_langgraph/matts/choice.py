@@ -9,8 +9,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.dialogue import Dialogue, Request
-from reasoningbank_langgraph.messages import content_text
-from reasoningbank_langgraph.parsing.objects import find_objects
+from reasoningbank_langgraph.parsing.answers import answered
 from reasoningbank_langgraph.records import Attempt
 from reasoningbank_langgraph.trajectory import answer_block, task_block, trajectory_block
 
@@ -66,9 +65,9 @@ def _schema(count: int) -> dict[str, Any]:
 
 
 def _read(reply: AIMessage, count: int) -> tuple[int | None, str]:
-    for found in reversed(find_objects(content_text(reply.content)).found):
-        value = found.value
-        if isinstance(value, dict) and str(value.get("best")).strip().isdecimal():
-            place = int(str(value["best"]))
-            return (place if 1 <= place <= count else None), str(value.get("reason") or "")[:600]
-    return None, ""
+    value = answered(reply, "best")
+    named = "" if value is None else str(value["best"]).strip()
+    if value is None or not (named.isdecimal() and len(named) <= len(str(count))):
+        return None, ""
+    place = int(named)
+    return (place if 1 <= place <= count else None), str(value.get("reason") or "")[:600]

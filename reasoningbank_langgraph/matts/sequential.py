@@ -15,9 +15,8 @@ from reasoningbank_langgraph.asides import CHECK, TASK, aside, unstreamed
 from reasoningbank_langgraph.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.rollouts import Failure
-from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.nodes.attempts import attempt_of
-from reasoningbank_langgraph.parsing.objects import find_objects
+from reasoningbank_langgraph.parsing.answers import answered
 from reasoningbank_langgraph.state import Names
 from reasoningbank_langgraph.trajectory import answer_block, room_in, task_block, trajectory_block
 
@@ -133,9 +132,7 @@ def create_refine(
 
 def _read(reply: AIMessage, before: str | None, names: Names) -> dict[str, Any]:
     """A reply that cannot be read is kept as a note; the answer before it stands."""
-    text = content_text(reply.content)
-    found = [entry.value for entry in find_objects(text).found if isinstance(entry.value, dict)]
-    read = next((value for value in reversed(found) if str(value.get("answer") or "").strip()), None)
+    read = answered(reply, "answer")
     if read is None:
         return {str(names.answer): before, str(names.messages): [reply]}
     answer = str(read["answer"])

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from reasoningbank_langgraph.parsing.escapes import restore_latex
-from reasoningbank_langgraph.parsing.objects import Found, Objects, find_objects, walk
+from reasoningbank_langgraph.parsing.json_text import fields_of, unwrapped
+from reasoningbank_langgraph.parsing.objects import Found, Objects, document, find_objects
 from reasoningbank_langgraph.parsing.replies import Reply, looks_refused, read_reply
+from reasoningbank_langgraph.parsing.standing import announces_quote, stands_alone
 from reasoningbank_langgraph.parsing.words import is_placeholder
 from reasoningbank_langgraph.records import has_visible_text
 
@@ -29,11 +31,14 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _NEW_ITEM = re.compile(
-    r"[ \t]{0,8}(?:#{1,6}[ \t]*)?(?:\*\*)?memory[ \t]+item[ \t]*#?\d{0,3}(?:\*\*)?"
+    r"[ \t]{0,8}(?:#{1,6}[ \t]*)?(?:\*\*)?memory[ \t]+item[ \t]*#?(?P<number>\d{0,3})(?:\*\*)?"
     r"(?:[:：.\-–—](?:\*\*)?(?P<title>.*))?$",
     re.IGNORECASE,
 )
 _LONGEST_HEADING = 250
+_CONTENT_KEY = re.compile("[\"'“”‘’]content[\"'“”‘’]\\s*:", re.IGNORECASE)
+_BETWEEN = " \t\r\n,;.)*-`0123456789"
+"""What may stand between items that are one answer: separators, list marks, fences."""
 
 
 class ParsedItems(NamedTuple):
@@ -54,8 +59,9 @@ def parse_items(reply: object) -> ParsedItems:
         reply: a string or a LangChain `AIMessage`.
 
     Returns:
-        The items that are whole: of a cut list those that were finished. An item that lacks one of its three texts,
-        or holds the blanks of a format example, is left out. Caps are not enforced here. Never raises.
+        The items of the first complete answer; what follows it, or is quoted, is none. Of a cut list those that were
+        finished. An item that lacks one of its three texts, or holds the blanks of a format example, is left out.
+        Caps are not enforced here. Never raises.
     """
     read = read_reply(reply)
     if read.ending == "error":
@@ -66,8 +72,8 @@ def parse_items(reply: object) -> ParsedItems:
 
 
 def _from_calls(read: Reply) -> ParsedItems | None:
-    """Read the last call that holds items, or an explicitly empty list of them."""
-    for call in reversed(read.calls):
+    """Read the first call that holds items, or an explicitly empty list of them."""
+    for call in read.calls:
         items, cut = _from_json(call) if isinstance(call, str) else _from_arguments(call, read)
         if items is not None:
             reason: ItemsReason | None = None if items else "truncated" if cut else "empty"
@@ -76,73 +82,115 @@ def _from_calls(read: Reply) -> ParsedItems | None:
 
 
 def _from_json(text: str) -> tuple[list[dict[str, str]] | None, bool]:
+    whole = document(text)
+    if whole is not None:
+        return _read_answer(whole), False
     objects = find_objects(text)
-    items = _last_list(objects.found)
-    return _singles(objects.found) if items is None else items, objects.open_at is not None
+    return _first_answer(text, objects)[0], objects.open_at is not None
 
 
 def _from_arguments(value: Any, read: Reply) -> tuple[list[dict[str, str]] | None, bool]:
     """Read decoded arguments; those of a cut call arrive completed, so their last item may lack its end."""
-    value, cut = restore_latex(value), read.ending == "length"
-    items = _read_list(value)
-    if items is None:
-        items = _singles([Found(value, 0, 0)])
+    items, cut = _read_answer(restore_latex(value)), read.ending == "length"
     return items[:-1] if items and cut else items, cut
 
 
 def _from_text(read: Reply) -> ParsedItems:
-    objects = find_objects(read.text)
-    items = _last_list(objects.found)
-    cut = read.cut or objects.open_after_last() or _cut_after(read, objects)
-    if items is None:
-        items = _singles(objects.found)
-        cut = cut or objects.open_at is not None
-    if items is None and objects.open_at is None:
-        items = _from_markdown(read.text, cut=cut) or None
+    """Read the first complete answer of the text, also where it stands before thinking that nothing began."""
+    whole = document(read.text)
+    if whole is not None and not read.draft:
+        items = _read_answer(whole)
+        return ParsedItems(items or [], None if items else _why_none(read, items, cut=read.cut), read.cut)
+    text = f"{read.draft}\n{read.text}" if read.draft else read.text
+    objects = find_objects(text)
+    items, place = _first_answer(text, objects)
+    of_cut_list = (
+        objects.open_at is not None
+        if items is None
+        else any(found.within and found.start == place for found in objects.found)
+    )
+    cut = read.cut or of_cut_list or objects.open_after_last() or _cut_after(read, text, objects)
+    if items is None or text[:place].strip():
+        before = text if items is None else text[:place]
+        items = (_from_markdown(before, cut=cut) if _is_prose(objects, place) else None) or items
     if items:
         return ParsedItems(items, None, cut)
     return ParsedItems([], _why_none(read, items, cut=cut), cut)
 
 
-def _cut_after(read: Reply, objects: Objects) -> bool:
-    ends_whole = bool(objects.found) and not read.text[objects.found[-1].end :].strip("` \t\r\n")
+def _is_prose(objects: Objects, place: int) -> bool:
+    """Markdown is looked for where nothing before the answer looks like JSON that was not read."""
+    return not any(start < place for start, _ in objects.unread)
+
+
+def _cut_after(read: Reply, text: str, objects: Objects) -> bool:
+    ends_whole = bool(objects.found) and not text[objects.found[-1].end :].strip("` \t\r\n")
     return read.ending == "length" and not ends_whole
 
 
 def _why_none(read: Reply, items: list[dict[str, str]] | None, *, cut: bool) -> ItemsReason:
     if cut:
         return "truncated"
-    if items is not None or not read.text.strip():
+    if items is not None or not (read.text.strip() or read.calls):
         return "empty"
     return "refused" if looks_refused(read.text) else "unparsed"
 
 
-def _last_list(found: list[Found]) -> list[dict[str, str]] | None:
-    """Items of the last list in the text."""
-    return next((items for one in reversed(found) if (items := _read_list(one.value)) is not None), None)
+def _first_answer(text: str, objects: Objects) -> tuple[list[dict[str, str]] | None, int]:
+    """Return the items of the first answer in a text, and where it begins: a list, or items that follow each other.
+
+    What stands after it is no part of it, and a quotation is none.
+    """
+    items: list[dict[str, str]] = []
+    begins = end = len(text)
+    for found in objects.found:
+        if found.mended and _is_mixed(text[found.start : found.end], found.value):
+            continue
+        one = _read_item(found.value) if isinstance(found.value, dict) else None
+        if items and (one is None or text[end : found.start].strip(_BETWEEN)):
+            break
+        listed = None if one or found.within else _read_answer(found.value)
+        if (one is None and listed is None) or not (items or _speaks(text, found)):
+            continue
+        if listed is not None:
+            return listed, found.start
+        if one:
+            begins = begins if items else found.start
+            items, end = [*items, one], found.end
+    return items or None, begins
 
 
-def _singles(found: list[Found]) -> list[dict[str, str]] | None:
-    """Items that stand alone: one a line, or the finished ones of a list that was cut."""
-    return [item for one in found if isinstance(one.value, dict) and (item := _read_item(one.value))] or None
+def _is_mixed(source: str, value: Any) -> bool:
+    """Say whether a text that had to be mended names more contents than it has items: one quotes another then."""
+    items = [_read_item(value)] if isinstance(value, dict) and _read_item(value) else _read_answer(value) or []
+    return len(_CONTENT_KEY.findall(source)) > len(items)
 
 
-def _read_list(value: Any) -> list[dict[str, str]] | None:
-    """Items of a list or of an object that holds one; an empty list is an answer, a list of other things is not."""
+def _speaks(text: str, found: Found) -> bool:
+    """Say whether an object is an answer; inside one that never closes, whether it is an element of its list."""
+    if not found.within:
+        return stands_alone(text, found.start, found.end)
+    return text[max(0, found.start - 200) : found.start].rstrip()[-1:] in ("[", ",", "}")
+
+
+def _read_answer(value: Any) -> list[dict[str, str]] | None:
+    """Items of a list, of an object that holds one, of one item, or of what a lone wrapper is around.
+
+    An empty list is an answer, a list of other things is not.
+    """
     if isinstance(value, list):
         return _read_all(value)
-    for inner in walk(value):
-        fields = _folded(inner)
-        for key in _LISTS:
-            if key in fields and (items := _read_all(_listed(fields[key]))) is not None:
-                return items
-        if (
-            inner
-            and all(isinstance(one, dict) for one in inner.values())
-            and (items := _read_all(list(inner.values())))
-        ):
+    fields = _folded(value)
+    for key in _LISTS:
+        if key in fields and (items := _read_all(_listed(fields[key]))) is not None:
             return items
-    return None
+    if one := _read_item(value):
+        return [one]
+    inner = list(value.values())
+    if inner and all(isinstance(one, dict) for one in inner) and (items := _read_all(inner)):
+        return items
+    wrapped = unwrapped(value)
+    return None if wrapped is None else _read_answer(wrapped)
 
 
 def _listed(value: Any) -> Any:
@@ -175,24 +223,33 @@ def _text(fields: dict[str, Any], field: str) -> str | None:
 
 
 def _folded(value: dict[str, Any]) -> dict[str, Any]:
-    return {re.sub(r"[\s\-]+", "_", str(key).strip().casefold()): inner for key, inner in value.items()}
+    """Return the fields by their folded names; of those that stand twice the first."""
+    return dict(reversed(list(fields_of(value))))
 
 
 def _from_markdown(text: str, *, cut: bool) -> list[dict[str, str]]:
     """Read headings or `Title:` lines; of a cut text the last item is left out, it may lack its end."""
     drafts: list[dict[str, list[str]]] = []
     field: str | None = None
+    lead, number = "", 0
     for line in text.splitlines():
-        if item := _NEW_ITEM.match(line[:_LONGEST_HEADING]):
+        item, heading = _NEW_ITEM.match(line[:_LONGEST_HEADING]), _HEADING.match(line[:_LONGEST_HEADING])
+        if (item or heading) and lead.endswith((":", "：")) and announces_quote(lead):
+            break
+        if item:
+            if int(item["number"] or 0) < number:  # counted from the start again: another list
+                break
+            number = int(item["number"] or 0)
             drafts.append({"name": [item["title"]]} if item["title"] else {})
             field = None
-        elif heading := _HEADING.match(line[:_LONGEST_HEADING]):
+        elif heading:
             field = str(heading[heading.lastgroup or 0]).casefold()
             if not drafts or (field == "title" and "title" in drafts[-1]):
                 drafts.append({})
             drafts[-1].setdefault(field, []).append(line[heading.end() :])
         elif field:
             drafts[-1][field].append(line)
+        lead = line.strip() or lead
     return list(_finished(drafts[:-1] if cut else drafts))
 
 

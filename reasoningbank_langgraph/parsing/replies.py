@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
+from reasoningbank_langgraph.parsing.json_text import DEEPEST, deeper_than
+
 Ending = Literal["stop", "tools", "length", "filter", "error", "unknown"]
 
 _ENDINGS: dict[str, Ending] = {
@@ -28,6 +30,7 @@ _THINKING = re.compile(
 )
 _STARTS_WITH_JSON = re.compile(r"\s*(?:```\w*\s*)?(?:\{|\[\s*[{\]])")
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
+_CHANNEL_STARTS = ("<|channel|>", "<|start|>")
 _TURN_END = re.compile(r"<\|(?:im_end|eot_id|end|return|endoftext)\|>|<end_of_turn>|</s>")
 _REFUSAL = re.compile(
     r"(?:can(?:no|')t|can not|won't|will not|unable to|not able to|must decline to|decline to)\s+(?:\w+\s+){0,3}?"
@@ -47,6 +50,8 @@ class Reply(NamedTuple):
     refused: bool = False
     cut: bool = False
     """The text stops inside the model's thinking."""
+    draft: str = ""
+    """What was left out as thinking although nothing at the start of the reply began it: perhaps a quoted tag did."""
 
 
 def read_reply(reply: object) -> Reply:
@@ -73,64 +78,78 @@ def looks_refused(text: str) -> bool:
 
 
 def _read_text(text: str) -> Reply:
-    if _FINAL_CHANNEL in text:
-        text = text.rpartition(_FINAL_CHANNEL)[2]
-    text, cut = _without_thinking(text)
-    return Reply(_TURN_END.sub("\n", text), cut=cut)
+    draft = ""
+    if _FINAL_CHANNEL in text and not _STARTS_WITH_JSON.match(text):
+        draft, _, text = text.partition(_FINAL_CHANNEL)
+        draft = "" if draft.lstrip().startswith(_CHANNEL_STARTS) else draft
+    text, thought, cut = _without_thinking(text)
+    return Reply(_TURN_END.sub("\n", text), cut=cut, draft=f"{draft}\n{thought}".strip())
 
 
-def _without_thinking(text: str) -> tuple[str, bool]:
-    """Drop thinking, also where the prompt holds its opening tag; say whether it never closes."""
+def _without_thinking(text: str) -> tuple[str, str, bool]:
+    """Part the answer from thinking, also where the prompt holds its opening tag.
+
+    Returns:
+        The answer; what was left out beside a whole block at the start; whether the thinking never closes.
+    """
     if _STARTS_WITH_JSON.match(text):  # a tag in here is part of a string
-        return text, False
-    kept: list[str] = []
-    position, inside = 0, False
+        return text, "", False
+    kept, left_out = list[str](), list[str]()
+    position, opened, end = 0, -1, len(text.rstrip())
     for tag in _THINKING.finditer(text):
         if tag["open"] or tag["open2"]:
-            if not inside:
+            if opened < 0:
                 kept.append(text[position : tag.start()])
-            inside = True
-        elif inside or text[tag.end() :].strip():
-            kept = kept if inside else []
-            position, inside = tag.end(), False
-    return ("".join(kept), True) if inside else ("".join(kept) + text[position:], False)
+                opened = tag.end()
+        elif opened >= 0:
+            left_out += [text[opened : tag.start()]] if "".join(kept).strip() else []
+            position, opened = tag.end(), -1
+        elif tag.end() < end:
+            left_out += [*kept, text[position : tag.start()]]
+            kept, position = [], tag.end()
+    return "".join([*kept, "" if opened >= 0 else text[position:]]), "\n".join(left_out), opened >= 0
 
 
 def _joined(content: Any, kind: str) -> str:
     """Join the blocks of one kind: `text` (strings too), `refusal`, or the model's thinking."""
     if isinstance(content, str):
         return content if kind == "text" else ""
-    if not isinstance(content, Iterable):
-        return ""
-    return "".join(_block(block, kind) for block in content)
+    blocks = [content] if isinstance(content, Mapping) else _sequence(content)
+    return "".join(_block(block, kind) for block in blocks)
 
 
 def _block(block: Any, kind: str) -> str:
     if isinstance(block, str):
         return block if kind == "text" else ""
-    if not isinstance(block, Mapping):
+    block_kind = _mapping(block).get("type", "text")
+    if not isinstance(block_kind, str):
         return ""
-    block_kind = str(block.get("type", "text"))
     if kind == "text":
-        return str(block.get("text") or "") if block_kind in ("text", "output_text") else ""
+        return _said(block, "text") if block_kind in ("text", "output_text") else ""
     wanted = (kind,) if kind == "refusal" else ("thinking", "reasoning")
-    return str(block.get(block_kind) or block.get("text") or "") if block_kind in wanted else ""
+    return _said(block, block_kind, "text") if block_kind in wanted else ""
 
 
 def _reasoning(content: Any, extra: Mapping[str, Any]) -> str:
     """Some servers file a short answer as reasoning; with no content and a normal stop it is the answer."""
-    return str(extra.get("reasoning_content") or extra.get("reasoning") or "") or _joined(content, "thinking")
+    return _said(extra, "reasoning_content", "reasoning") or _joined(content, "thinking")
+
+
+def _said(block: Any, *names: str) -> str:
+    """Return the first of the named fields that holds a text."""
+    found = (_mapping(block).get(name) for name in names)
+    return next((text for text in found if isinstance(text, str) and text), "")
 
 
 def _calls(reply: object, extra: Mapping[str, Any]) -> Iterable[Any]:
-    """Yield the arguments of tool calls, decoded or as JSON text."""
+    """Yield the arguments of tool calls, decoded and as the JSON text they were sent as; odd ones as no arguments."""
     found = [*_sequence(getattr(reply, "tool_calls", None)), *_sequence(getattr(reply, "invalid_tool_calls", None))]
-    found = found or [*_sequence(extra.get("tool_calls")), extra.get("function_call")]
-    for call in found:
-        function = _mapping(_mapping(call).get("function"))
-        arguments = _mapping(call).get("args") or _mapping(call).get("arguments") or function.get("arguments")
-        if isinstance(arguments, (dict, list, str)):
-            yield arguments
+    for call in [*found, *_sequence(extra.get("tool_calls")), extra.get("function_call")]:
+        if not isinstance(call, Mapping):
+            continue
+        arguments = call.get("args") or call.get("arguments") or _mapping(call.get("function")).get("arguments")
+        odd = not isinstance(arguments, (dict, list, str)) or deeper_than(arguments, DEEPEST)
+        yield {} if odd else _printable(arguments) if isinstance(arguments, str) else arguments
 
 
 def _ending(metadata: Mapping[str, Any]) -> Ending:
@@ -139,10 +158,15 @@ def _ending(metadata: Mapping[str, Any]) -> Ending:
     named = (metadata.get("finish_reason"), metadata.get("stop_reason"), metadata.get("done_reason"),
              details.get("reason"), metadata.get("status"))  # fmt: skip
     for name in named:
-        ending = _ENDINGS.get(str(name).rpartition(".")[2].strip().casefold())
+        ending = _ENDINGS.get(_name(name).rpartition(".")[2].strip().casefold())
         if ending:
             return ending
     return "unknown"
+
+
+def _name(value: Any) -> str:
+    """Return a text; Google's client has an enum in place of one."""
+    return value if isinstance(value, str) else str(getattr(value, "name", ""))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

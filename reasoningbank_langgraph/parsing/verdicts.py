@@ -2,95 +2,99 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
 
+from reasoningbank_langgraph.parsing.claims import Claim, claims_of, claims_of_mended
 from reasoningbank_langgraph.parsing.escapes import restore_latex
-from reasoningbank_langgraph.parsing.objects import Found, Objects, find_objects, walk, without_last_brace
+from reasoningbank_langgraph.parsing.lines import status_lines
+from reasoningbank_langgraph.parsing.objects import Found, Objects, document, find_objects, without_last_brace
 from reasoningbank_langgraph.parsing.replies import Reply, looks_refused, read_reply
-from reasoningbank_langgraph.parsing.words import Reading, is_placeholder, read_status
+from reasoningbank_langgraph.parsing.standing import stands_alone
 from reasoningbank_langgraph.records import IndeterminateReason, Verdict
-
-_OTHER_KEYS = (
-    "verdict", "success", "successful", "succeeded", "is_success", "is_successful", "correct", "is_correct", "passed",
-    "pass", "judgment", "judgement", "outcome", "result", "evaluation", "decision", "label",
-)  # fmt: skip
-_OPPOSITE_KEYS = ("failure", "failed", "incorrect", "is_incorrect")
-_RATIONALE_KEYS = (
-    "rationale",
-    "reason",
-    "reasoning",
-    "explanation",
-    "thoughts",
-    "thought",
-    "analysis",
-    "justification",
-)
-_LINE = re.compile(
-    r"[\s>*#_`\-]*(?P<label>(?:final\s+)?(?P<name>status|verdict|judge?ment|outcome|result|decision))[\s*_`]*"
-    r"(?:[:=：][\s*_`]*(?P<value>.*)|(?P<heading>))$",
-    re.IGNORECASE,
-)
-_THOUGHTS = re.compile(
-    r"[\s>*#_`\-]*(?:thoughts?|rationale|reason(?:ing)?|explanation|analysis)[\s*_`]*[:：][\s*_]*", re.IGNORECASE
-)
-_LONGEST_LINE = 400
-
-
-class _Decided(NamedTuple):
-    reading: Reading
-    confidence: float | None
-    rationale: str
-    named: bool
-    """It came under the name that was asked for, `status`."""
 
 
 def parse_verdict(reply: object) -> Verdict:
     """Read a judge's reply: JSON as asked for, JSON with the usual slips, or the paper's `Status:` line.
 
+    A reply that is one JSON document says what its outermost object says; a text inside a string of it is a text. In
+    other replies an object or a line decides where it stands for itself, and not as a quotation within a sentence.
+
     Args:
-        reply: a string or a LangChain `AIMessage`. Only this text decides; what it quotes is passed over where a
-            verdict under the asked-for name `status` follows or precedes it.
+        reply: a string or a LangChain `AIMessage`.
 
     Returns:
-        `success` or `failure` only if the reply says so whole and without reservation. Otherwise `indeterminate` with
-        a reason: `unparsed`, `refused`, `truncated`, `error`, or `no_evidence` where the judge says it cannot tell.
-        A confidence that is no number from 0 to 1 becomes None.
+        `success` or `failure` only if the reply says so whole, without reservation and without contradicting itself.
+        Otherwise `indeterminate` with a reason: `unparsed`, `conflict` where two parts of it say different things (two
+        objects, keys, lines or calls, quoted ones too), `refused`, `truncated`, `error`, or `no_evidence` where the
+        judge says it cannot tell. A confidence that is no number from 0 to 1 becomes None; of several the least counts.
     """
     read = read_reply(reply)
     if read.ending == "error":
         return _indeterminate("error")
     if read.refused:
         return _indeterminate("refused", read.text)
-    decided = _from_calls(read.calls)
-    if decided is not None and read.ending == "length":  # arguments of a cut call arrive completed
-        return _indeterminate("truncated", decided.rationale)
-    return _verdict(decided) if decided else _from_text(read)
-
-
-def _from_calls(calls: Iterable[Any]) -> _Decided | None:
-    values: list[Any] = []
-    for call in calls:
-        if isinstance(call, str):
-            values += [found.value for found in find_objects(call).found]
-        else:
-            values.append(restore_latex(call))
-    return _last(values)
-
-
-def _from_text(read: Reply) -> Verdict:
-    objects = _objects(read)
-    in_json = _last(found.value for found in objects.found)
-    in_lines = _from_lines(_outside(read.text, objects))
-    if _cut(read, objects):
+    called = _from_calls(read.calls)
+    if called and read.ending == "length":  # arguments of a cut call arrive completed
+        return _indeterminate("truncated", called[0].rationale)
+    said, cut = _from_text(read)
+    if cut and not called:
         return _indeterminate("truncated", read.text)
-    if in_json and in_lines and in_json.named and in_lines.named and in_json.reading != in_lines.reading:
-        return _indeterminate("unparsed", read.text)
-    ranked = [decided for decided in (in_json, in_lines) if decided]
-    if ranked:
-        return _verdict(max(ranked, key=lambda decided: decided.named))
-    return _indeterminate("refused" if looks_refused(read.text) else "unparsed", read.text)
+    return _settled([*called, *said, *_from_draft(read.draft)], read.text)
+
+
+def _settled(claims: Sequence[Claim], text: str) -> Verdict:
+    """Return what all claims agree on, if one of them speaks for the reply."""
+    standing = [claim for claim in claims if claim.stands]
+    if len({claim.reading for claim in claims}) > 1:
+        return _indeterminate("conflict", standing[0].rationale if standing and standing[0].rationale else text)
+    if not standing:
+        return _indeterminate("refused" if looks_refused(text) else "unparsed", text)
+    told = next((claim for claim in standing if claim.rationale), standing[0])
+    rationale = told.rationale.encode("utf-8", "replace").decode("utf-8")
+    if told.reading == "undecided":
+        return _indeterminate("no_evidence", rationale)
+    sure = [claim.confidence for claim in standing if claim.confidence is not None]
+    return Verdict(status=told.reading, confidence=min(sure, default=None), rationale=rationale)
+
+
+def _from_calls(calls: Iterable[object]) -> list[Claim]:
+    """Read every call; its arguments are one document, decoded or as JSON text."""
+    claims: list[Claim] = []
+    for call in calls:
+        value = document(call) if isinstance(call, str) else restore_latex(call)
+        if value is None and isinstance(call, str):
+            claims += [claim for found in find_objects(call).found for claim in _from_found(call, found)]
+        else:
+            claims += claims_of(value)
+    return claims
+
+
+def _from_text(read: Reply) -> tuple[list[Claim], bool]:
+    """Return what the text says, and whether it is cut."""
+    whole = document(read.text)
+    if whole is not None:
+        return claims_of(whole), read.cut
+    objects = _objects(read)
+    claims = [claim for found in objects.found for claim in _from_found(read.text, found)]
+    lines = [
+        Claim(line.reading, None, line.thoughts, line.stands, line.named)
+        for line in status_lines(objects.prose(read.text))
+    ]
+    return [*claims, *lines], _is_cut(read, objects)
+
+
+def _from_found(text: str, found: Found) -> list[Claim]:
+    claims = claims_of_mended(found.value, text[found.start : found.end]) if found.mended else claims_of(found.value)
+    stands = not found.within and bool(claims) and stands_alone(text, found.start, found.end)
+    return claims if stands else [claim._replace(stands=False) for claim in claims]
+
+
+def _from_draft(draft: str) -> list[Claim]:
+    """What stands before the end of thinking that nothing began cannot decide, and may not say otherwise."""
+    if not draft:
+        return []
+    said, _ = _from_text(Reply(draft))
+    return [claim._replace(stands=False) for claim in said if claim.stands]
 
 
 def _objects(read: Reply) -> Objects:
@@ -98,11 +102,12 @@ def _objects(read: Reply) -> Objects:
     if read.ending == "stop" and objects.open_at is not None and objects.open_after_last():
         last = without_last_brace(read.text[objects.open_at :])
         if last is not None:
-            return Objects([*objects.found, Found(last, objects.open_at, len(read.text))], None)
+            end = len(read.text)
+            return Objects([*objects.found, Found(last, objects.open_at, end)], objects.unread, None)
     return objects
 
 
-def _cut(read: Reply, objects: Objects) -> bool:
+def _is_cut(read: Reply, objects: Objects) -> bool:
     """A reply is cut if its thinking, its last object, or a text at the token limit has no end.
 
     An object that closes right at the limit is whole, with any run of spaces after it.
@@ -111,104 +116,6 @@ def _cut(read: Reply, objects: Objects) -> bool:
         return True
     ends_whole = bool(objects.found) and not read.text[objects.found[-1].end :].strip("` \t\r\n")
     return read.ending == "length" and not ends_whole
-
-
-def _last(values: Iterable[Any]) -> _Decided | None:
-    """The last object that is a verdict; one that says `status` goes before any other."""
-    decided = [read for value in values for inner in walk(value) if (read := _from_object(inner))]
-    named = [read for read in decided if read.named]
-    ranked = named or decided
-    return ranked[-1] if ranked else None
-
-
-def _from_object(value: dict[str, Any]) -> _Decided | None:
-    fields = {re.sub(r"[\s\-]+", "_", str(key).strip().casefold()): inner for key, inner in value.items()}
-    rationale = _rationale(fields)
-    if rationale is None:
-        return None
-    readings = {_read(key, fields[key]) for key in ("status", *_OTHER_KEYS) if key in fields}
-    readings |= {_OPPOSITE[_read(key, fields[key])] for key in _OPPOSITE_KEYS if isinstance(fields.get(key), bool)}
-    if "status" in fields and read_status(fields["status"]) is None:
-        return None
-    agreed = {reading for reading in readings if reading}
-    if len(agreed) != 1:
-        return None
-    return _Decided(agreed.pop(), _confidence(fields.get("confidence")), rationale, "status" in fields)
-
-
-_OPPOSITE: dict[Reading | None, Reading | None] = {"success": "failure", "failure": "success"}
-
-
-def _read(key: str, value: Any) -> Reading | None:
-    if type(value) is int and value in (0, 1) and key != "status":
-        value = bool(value)
-    if isinstance(value, bool) and key == "status":
-        return None
-    return read_status(value)
-
-
-def _rationale(fields: dict[str, Any]) -> str | None:
-    """The reason given, or "" without one; None if it is the blank of an example."""
-    for key in _RATIONALE_KEYS:
-        value = fields.get(key)
-        if isinstance(value, list) and all(isinstance(part, str) for part in value):
-            value = "\n".join(value)
-        if isinstance(value, str) and value.strip():
-            return None if is_placeholder(value) else value.strip()
-    return ""
-
-
-def _confidence(value: Any) -> float | None:
-    """A number from 0 to 1, also as text or per cent; anything else is no confidence."""
-    if isinstance(value, str):
-        number = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,9})?|\.\d{1,9})\s*(%?)\s*", value)
-        value = float(number[1]) / (100 if number[2] else 1) if number else None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return float(value) if 0 <= value <= 1 else None
-
-
-def _from_lines(text: str) -> _Decided | None:
-    """Read the last `Status:` line, or a reply that is one status word."""
-    lines = text.splitlines()
-    found = [(n, line) for n, text_line in enumerate(lines) if (line := _LINE.match(text_line[:_LONGEST_LINE]))]
-    named = [(n, line) for n, line in found if line["name"].casefold() == "status"]
-    for number, line in reversed(named or found):
-        value = line["value"] or _next_line(lines, number)
-        reading = read_status(value)
-        if reading:
-            return _Decided(reading, None, _thoughts(lines[:number]), bool(named))
-        if not is_placeholder(value) and "|" not in value:
-            return None
-    only = read_status(text.strip()) if len(text.split()) == 1 else None
-    return _Decided(only, None, "", named=False) if only and not found else None
-
-
-def _next_line(lines: list[str], number: int) -> str:
-    return next((line.strip() for line in lines[number + 1 :] if line.strip()), "")
-
-
-def _thoughts(lines: list[str]) -> str:
-    """What stands before the status line, from `Thoughts:` on where there is such a line."""
-    start = next((n for n in range(len(lines) - 1, -1, -1) if _THOUGHTS.match(lines[n][:_LONGEST_LINE])), None)
-    text = "\n".join(lines[start or 0 :])
-    return _THOUGHTS.sub("", text, count=1).strip() if start is not None else text.strip()
-
-
-def _outside(text: str, objects: Objects) -> str:
-    """The text around the objects: a status line inside a string of one is a quotation."""
-    pieces, position = [], 0
-    for found in objects.found:
-        pieces.append(text[position : found.start])
-        position = found.end
-    return "\n".join([*pieces, text[position:]])
-
-
-def _verdict(decided: _Decided) -> Verdict:
-    rationale = decided.rationale.encode("utf-8", "replace").decode("utf-8")
-    if decided.reading == "undecided":
-        return _indeterminate("no_evidence", rationale)
-    return Verdict(status=decided.reading, confidence=decided.confidence, rationale=rationale)
 
 
 def _indeterminate(reason: IndeterminateReason, text: str = "") -> Verdict:

@@ -27,7 +27,8 @@ _NEGATIONS = _words("no not never isn't wasn't didn't doesn't hasn't cannot can'
 # A word that takes back part of what is said: "PASS (with caveats)", "partially correct", "success | failure".
 _HEDGES = _words(
     """but however though although except unless partial partially mostly mainly almost nearly largely somewhat half
-    maybe perhaps possibly probably likely presumably apparently with if or either pending caveat caveats"""
+    maybe perhaps possibly probably likely presumably apparently with if or either pending caveat caveats
+    claim claims claimed allegedly supposedly"""
 )
 _CANNOT_TELL = frozenset(
     ("cannot determine", "can not determine", "can't determine", "not determined", "not sure", "no verdict")
@@ -37,7 +38,7 @@ _CLAUSE_END = re.compile(r"[.;,:\n(\[–—]| - ")
 _LONGEST = 300
 
 _PLACEHOLDER = re.compile(
-    r"[.…\s\-_*]+|<[^<>]*>|\[[^\[\]]*\]|\{\{?[^{}]*\}\}?"
+    r"[.…\s\-_*]+|<[^<>]*>|\[[^\[\]]*\]|\{\{?[^{}\"']*\}\}?"
     r"|(?:string|str|text|none|null|n/?a|todo|tbd|value|placeholder)[.:]?"
     r"|(?:(?:an?|the|your)\s)?(?:short\s|brief\s)?(?:title|description|content|rationale|reason(?:ing)?|explanation)"
     r"(?:\s(?:here|of the (?:memory )?item|goes here))?[.:]?"

@@ -1,0 +1,91 @@
+"""The paper's `Status:` lines in a judge's reply, and lines of their kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from reasoningbank_langgraph.parsing.standing import announces_quote
+from reasoningbank_langgraph.parsing.words import Reading, is_placeholder, read_status
+
+_LINE = re.compile(
+    r"(?P<marks>[\s>*#_`\-]*)(?:final\s+)?(?P<name>status|verdict|judge?ment|outcome|result|decision)[\s*_`]*"
+    r"(?:[:=：][\s*_`]*(?P<value>.*)|(?P<heading>))$",
+    re.IGNORECASE,
+)
+_THOUGHTS = re.compile(
+    r"[\s>*#_`\-]*(?:thoughts?|rationale|reason(?:ing)?|explanation|analysis)[\s*_`]*[:：][\s*_]*", re.IGNORECASE
+)
+_LONGEST_LINE = 400
+
+
+class StatusLine(NamedTuple):
+    """One line that names a status."""
+
+    reading: Reading
+    named: bool
+    """Its name is the one that was asked for, `Status`."""
+    stands: bool
+    """It speaks for the reply, and is no quotation."""
+    thoughts: str
+    """What stands before it, from `Thoughts:` on where there is such a line; of a quotation nothing."""
+
+
+class _Seen(NamedTuple):
+    number: int
+    name: str
+    reading: Reading | None
+    quoted: bool
+
+
+def status_lines(text: str) -> list[StatusLine]:
+    """Return the lines of a text that name a status, or the one word that is all of it.
+
+    A line that hedges takes from the others their say: `Status: mostly right` after `Status: success`.
+    """
+    lines = text.splitlines()
+    seen = list(_seen(lines))
+    if not seen:
+        word = text.strip()
+        only = read_status(word) if len(word) < _LONGEST_LINE and len(word.split()) == 1 else None
+        return [StatusLine(only, False, True, "")] if only else []
+    asked = any(line.name == "status" for line in seen)
+    hedged = any(line.reading is None and line.name in ("status", "verdict") for line in seen)
+    found: list[StatusLine] = []
+    thoughts: str | None = None
+    for line in seen:
+        if line.reading is None:
+            continue
+        stands = not hedged and not line.quoted and (line.name == "status" or not asked)
+        if stands and thoughts is None:
+            thoughts = _thoughts(lines[: line.number])
+        found.append(StatusLine(line.reading, line.name == "status", stands, thoughts or ""))
+    return found
+
+
+def _seen(lines: Sequence[str]) -> list[_Seen]:
+    """Match every line; a heading, or a name with nothing after it, is read with the next line that is not blank."""
+    seen: list[_Seen] = []
+    following = ""
+    for number in range(len(lines) - 1, -1, -1):
+        line = _LINE.match(lines[number][:_LONGEST_LINE])
+        if line:
+            value = line["value"] or following
+            if (reading := read_status(value)) or not (is_placeholder(value) or "|" in value):
+                seen.append(_Seen(number, line["name"].casefold(), reading, _is_quoted(lines, number, line["marks"])))
+        following = lines[number].strip() or following
+    return seen[::-1]
+
+
+def _is_quoted(lines: Sequence[str], number: int, marks: str) -> bool:
+    if ">" in marks:
+        return True
+    before = next((lines[n] for n in range(number - 1, max(-1, number - 5), -1) if lines[n].strip(" \t`")), "")
+    return before.rstrip(" \t*_").endswith((":", "：")) and announces_quote(before)
+
+
+def _thoughts(lines: Sequence[str]) -> str:
+    start = next((n for n in range(len(lines) - 1, -1, -1) if _THOUGHTS.match(lines[n][:_LONGEST_LINE])), None)
+    text = "\n".join(lines[start or 0 :])
+    return _THOUGHTS.sub("", text, count=1).strip() if start is not None else text.strip()

@@ -1,0 +1,91 @@
+"""Whether something in a model's reply is its answer, or a quotation: told by where it stands and how it is led in.
+
+Deliberately one-sided. A judge that quotes the attempt and says nothing else has said nothing: a lost lesson costs
+less than a forged one.
+"""
+
+from __future__ import annotations
+
+import re
+
+_WINDOW = 600
+"""Characters before and after that are looked at."""
+_LONGEST_LINE = 20_000
+_SENTENCE_END = re.compile(r"[.!?]\s|\n")
+_LIST_MARK = re.compile(r"\s*(?:[-*+]|\d{1,2}[.)])\s*(?=\Z|\*)")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_FENCE_BEFORE = re.compile(r"(?:\A|\n)[ \t]*(?:```|~~~)[ \t]*\w*\s*\Z")
+_FENCE_AFTER = re.compile(r"\s*\n[ \t]*(?:```|~~~)[ \t]*(?=\n|\Z)|[ \t]*```[ \t]*(?=\n|\Z)")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# "The attempt claims: {...}", "I would not answer {...}": what follows is not what the reply itself says.
+_SAYING = _words(
+    """say says said saying states stated claim claims claimed claiming write writes wrote written contain contains
+    contained include includes included hold holds held ends ended ending quote quotes quoted quoting print prints
+    printed read reads assert asserts asserted embed embeds embedded tell tells told instructs demand demands insist
+    insists try tries tried pretend pretends inject injects injected forge forged fake faked bogus ignore ignored
+    ignoring not never no don't doesn't isn't wasn't cannot can't won't wouldn't instead rather if unless example"""
+)
+# Whose words follow: the attempt's ("The attempt: {...}", "Its text: {...}"),
+_OTHERS = _words(
+    """attempt attempt's attempts agent agent's solver solver's solution solution's student student's assistant
+    assistant's model model's user user's tool tool's trajectory transcript message page document it its they their
+    he his she her them someone"""
+)
+# or those of who writes ("Here is my evaluation of the attempt: {...}", "The attempt is correct: {...}").
+_OWN = _words(
+    """my here verdict judgment judgement judging evaluation assessment decision conclusion conclude grade grading
+    rating review lessons lesson items memory memories"""
+)
+_EVALUATED = _words("correct incorrect right wrong valid invalid complete incomplete fails failed succeeds succeeded")
+
+
+def stands_alone(text: str, start: int, end: int) -> bool:
+    """Say whether the object at `start:end` is an answer of the reply.
+
+    It is where it has lines or a code fence to itself, or follows a lead-in with a colon, or ends the reply; and never
+    inside a sentence that goes on, in quotation marks, in backticks, in a `>` quotation, or after words that announce
+    what somebody else said.
+    """
+    before, after = text[max(0, start - _WINDOW) : start], text[end : end + _WINDOW]
+    fence = _FENCE_BEFORE.search(before)
+    if fence:
+        before, after = before[: fence.start()] + "\n", _FENCE_AFTER.sub("\n", after, count=1)
+    line = _LIST_MARK.sub("", before.rpartition("\n")[2], count=1).strip(" \t*_#")
+    if _in_quotation(text, start) or before[-1:] in tuple("\"'“‘«`(") or _goes_on(after):
+        return False
+    colon = before.rstrip(" \t\r\n*_").endswith((":", "："))
+    if line and not colon and after.strip(" \t\r\n*_.!`"):
+        return False
+    return not ((line or colon) and announces_quote(before))
+
+
+def announces_quote(lead: str) -> bool:
+    """Say whether the last sentence of a text leads in what somebody else said; one that has ended leads in nothing."""
+    sentence = _SENTENCE_END.split(lead[-_WINDOW:].rstrip() + " ")[-1].casefold().replace("’", "'")
+    words = _WORD.findall(sentence)
+    mine = max((place for place, word in enumerate(words) if word == "my"), default=-1)
+    if any(word in _SAYING for word in words[mine + 1 :]):
+        return True
+    if mine >= 0 or not words or words[-1] in _EVALUATED:
+        return False
+    own = next((place for place, word in enumerate(words) if word in _OWN), len(words))
+    return any(word in _OTHERS for word in words[:own])
+
+
+def _in_quotation(text: str, at: int) -> bool:
+    line = text.rfind("\n", max(0, at - _LONGEST_LINE), at) + 1
+    return text[line : line + 20].lstrip().startswith(">")
+
+
+def _goes_on(after: str) -> bool:
+    """Say whether what follows belongs to the same sentence, or to an object around this one."""
+    same_line = after.partition("\n")[0].strip(" \t\r*_")
+    following = after.lstrip(" \t\r\n*_")[:1]
+    if following.islower() or following in tuple("\"'”’»,;:)]}|"):
+        return True
+    return bool(same_line) and not (same_line[0].isalpha() or same_line[0] in ".!<{[#")

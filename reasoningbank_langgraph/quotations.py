@@ -1,0 +1,67 @@
+"""Lessons that an attempt's own text holds: who wrote the task, a web page or a tool's output would write them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from reasoningbank_langgraph.records import Attempt
+from reasoningbank_langgraph.text.folding import Folded
+
+_ESCAPE = re.compile(r"\\+(u[0-9a-fA-F]{4}|[nrt]|(?=.))")
+_LETTERS = re.compile(r"[\W_]+")
+_CONTENT_NAMES = ("content", "text", "lesson", "body", "insight", "strategy", "details")
+_TITLE_NAMES = ("title", "name", "heading", "item", *map(str, range(1, 10)))
+_TELLING = 24
+"""Letters of a content that are no coincidence, whatever its title."""
+
+
+class Quotations:
+    """The texts of attempts as they look to a reader: letters and digits only, folded, with JSON's escapes undone.
+
+    Args:
+        attempts: tries at one task.
+        masked: what a model is shown of a text.
+    """
+
+    def __init__(self, attempts: Sequence[Attempt], masked: Callable[[str], str]) -> None:
+        text = "\n".join(part for attempt in attempts for part in _parts(attempt))
+        texts = {text, _ESCAPE.sub(_unescaped, text)}
+        self._views = {_folded(view) for view in texts | set(map(masked, texts))}
+
+    def hold(self, item: Mapping[str, str]) -> bool:
+        """Say whether an item stands in the texts as one, in JSON or Markdown.
+
+        Its content has to follow a name such as `content` there, and if it is short its title one such as `title`. A
+        lesson that shares words, or a sentence, with the attempt is none of it.
+        """
+        content, title = _folded(item["content"]), _folded(item["title"])
+        return any(
+            _named(view, _CONTENT_NAMES, content) and (len(content) >= _TELLING or _named(view, _TITLE_NAMES, title))
+            for view in self._views
+        )
+
+
+def _named(view: str, names: Sequence[str], value: str) -> bool:
+    return bool(value) and value in view and any(name + value in view for name in names)
+
+
+def _parts(attempt: Attempt) -> Iterator[str]:
+    yield attempt.task
+    yield attempt.answer or ""
+    for message in attempt.messages:
+        yield message.text
+        for call in message.tool_calls:
+            yield json.dumps(call["args"], ensure_ascii=False)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    escape = found[1]
+    if escape.startswith("u"):
+        return chr(int(escape[1:], 16))
+    return " " if escape else ""
+
+
+def _folded(text: str) -> str:
+    return _LETTERS.sub("", Folded(text).view.casefold())
