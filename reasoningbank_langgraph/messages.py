@@ -47,6 +47,10 @@ class Message(BaseModel):
     content: Text | list[Any] = ""
     name: str | None = None
     tool_calls: tuple[dict[str, Any], ...] = ()
+    tool_call_id: str | None = None
+    """Of the result of a tool: the call it answers."""
+    status: str | None = None
+    """Of the result of a tool: `success` or `error`, where it is known."""
 
     @property
     def text(self) -> str:
@@ -57,7 +61,8 @@ class Message(BaseModel):
         """Return the message as JSON without the ids of tool calls and blocks, which every run makes up anew."""
         blocks = self.content if isinstance(self.content, str) else [_without_id(block) for block in self.content]
         calls = tuple(_without_id(call) for call in self.tool_calls)
-        return self.model_copy(update={"content": blocks, "tool_calls": calls}).model_dump_json()
+        same = self.model_copy(update={"content": blocks, "tool_calls": calls})
+        return same.model_dump_json(exclude={"tool_call_id", "status"})  # the identity of what older versions stored
 
 
 def _without_id(block: Any) -> Any:
@@ -117,10 +122,12 @@ def _to_message(element: Any) -> Message:
     if isinstance(element, Mapping):
         return _from_mapping(element)
     if isinstance(element, Sequence) and len(element) == 2:
-        return _make(element[0], element[1], None, ())
+        return _make(element[0], element[1])
     if hasattr(element, "content") and hasattr(element, "type"):
         role = getattr(element, "role", None) or element.type
-        return _make(role, element.content, element.name, getattr(element, "tool_calls", ()))
+        calls = [*getattr(element, "tool_calls", ()), *getattr(element, "invalid_tool_calls", ())]
+        told = {name: getattr(element, name, None) for name in ("name", "tool_call_id", "status")}
+        return _make(role, element.content, calls, **told)
     raise InvalidRecordError(f"not a message: {shown(element)}")
 
 
@@ -128,15 +135,16 @@ def _from_mapping(element: Mapping[str, Any]) -> Message:
     role = element.get("role") or element.get("type")
     if role is None:
         raise InvalidRecordError(f"a message needs a 'role' or 'type': {shown(dict(element))}")
-    return _make(role, element.get("content"), element.get("name"), element.get("tool_calls") or ())
+    told = {name: element.get(name) for name in ("name", "tool_call_id", "status")}
+    return _make(role, element.get("content"), element.get("tool_calls") or (), **told)
 
 
-def _make(role: Any, content: Any, name: str | None, tool_calls: Iterable[Mapping[str, Any]]) -> Message:
+def _make(role: Any, content: Any, tool_calls: Iterable[Mapping[str, Any]] = (), **told: str | None) -> Message:
     if not isinstance(role, str):
         raise InvalidRecordError(f"a message role must be text, got {shown(role)}")
     plain = content if isinstance(content, str) else _plain(content if content is not None else "")
     calls = tuple(_plain(_call(call)) for call in tool_calls)
-    return Message(role=_ROLES.get(role, role), content=plain, name=name, tool_calls=calls)
+    return Message(role=_ROLES.get(role, role), content=plain, tool_calls=calls, **told)
 
 
 def _call(call: Any) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def _start(roles: Sequence[str], *, first: bool) -> int:
 
 def attempt_of(state: Mapping[str, Any], names: Names) -> Attempt:
     """Return the attempt that the state holds, from its beginning to now."""
-    begun = state.get("attempt") or begin(state, names)
+    begun = state.get("attempt") or _finished(state, names)
     raw = _conversation(state, names)
     start, new = _places(raw, begun)
     return Attempt(
@@ -129,6 +129,21 @@ def attempt_of(state: Mapping[str, Any], names: Names) -> Attempt:
         memories=state.get("memories") or (),
         usage=_usage(raw[start:]),
     )
+
+
+def _finished(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """What `begin` would have noted, where a conversation came in whole: its last task and what was said to it."""
+    begun, raw = begin(state, names), _conversation(state, names)
+    start = begun["start"] if begun["start"] < len(raw) else -1  # nobody asked: all of it answers
+    asked = getattr(raw[start], "id", None) if start >= 0 else None
+    return {
+        **begun,
+        "start": max(start, 0),
+        "start_id": asked,
+        "last_id": asked,
+        "messages_before": start + 1,
+        "answer_before": None,
+    }
 
 
 def messages_of(state: Mapping[str, Any], names: Names) -> list[Any]:
