@@ -66,7 +66,7 @@ class Judged(NamedTuple):
 class Distilled(NamedTuple):
     """What came out of an extraction."""
 
-    items: list[dict[str, str]]
+    items: list[dict[str, Any]]
     """Lessons with `title, description, content`."""
     reason: str | None = None
     """Why there are none: `indeterminate, unparsed, refused, truncated, empty, dropped, error`; else None."""
@@ -187,7 +187,7 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Distilled
     dropped: Counter[str] = Counter()
     redacted: Counter[str] = Counter()
     details: set[str] = set()
-    kept: list[dict[str, str]] = []
+    kept: list[dict[str, Any]] = []
     literals = _details(attempts)
     known = set[str]().union(*map(_shown, attempts))
     told = set[str]().union(*map(_sentences, _TEMPLATES))
@@ -196,7 +196,7 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Distilled
         clean = {
             name: redact_secrets(_NONCE.sub("", item[name]).strip()) for name in ("title", "description", "content")
         }
-        lesson = {name: found.text for name, found in clean.items()}
+        lesson: dict[str, Any] = {name: found.text for name, found in clean.items()}
         named = named_literals(" ".join(lesson.values()), literals)
         copied = quotations.hold(item)
         problem = "copied" if copied else "over_cap" if len(kept) == cap else _problem(lesson, known, told)
@@ -240,7 +240,7 @@ def _details(attempts: Sequence[Attempt]) -> frozenset[str]:
     return frozenset[str]().union(*map(task_literals, attempts))
 
 
-def _problem(lesson: dict[str, str], known: set[str], told: set[str]) -> str | None:
+def _problem(lesson: dict[str, Any], known: set[str], told: set[str]) -> str | None:
     if known & {*_fingerprints(lesson["title"], lesson["content"]), _titled(lesson)}:
         return "copied"
     if told & set().union(*map(_sentences, lesson.values())):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
@@ -24,6 +24,7 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from typing_extensions import dataclass_transform
 
 from reasoningbank_langgraph.errors import BlankFieldError, FieldTooLongError, InvalidRecordError
 from reasoningbank_langgraph.messages import Message, Text, shown, to_messages
@@ -99,12 +100,16 @@ else:
     ModelMetaclass = type(BaseModel)
 
 
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field,))
 class _NamedErrors(ModelMetaclass):
     """Names the errors of direct construction; nested records then need no Python call of their own."""
 
     def __call__(cls, *args: Any, **data: Any) -> Any:  # noqa: N805 - of a metaclass
+        if args:
+            first = next(iter(vars(cls)["__pydantic_fields__"]))
+            raise TypeError(f"{cls.__name__} takes its fields by name, as in {cls.__name__}({first}=...)")
         with _named_errors(cls.__name__):
-            return super().__call__(*args, **data)
+            return super().__call__(**data)
 
 
 class Record(BaseModel, metaclass=_NamedErrors):
@@ -232,6 +237,20 @@ class Attempt(Record):
     memories: tuple[RetrievedMemory, ...] = ()
     usage: Mapping[str, int] = Field(default_factory=dict)
     """Tokens of the attempt: `input_tokens, output_tokens, total_tokens`."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            task: str,
+            task_id: str = ...,
+            messages: Iterable[Any] = ...,
+            answer: str | None = ...,
+            reference: str | None = ...,
+            memories: Iterable[RetrievedMemory] = ...,
+            usage: Mapping[str, int] = ...,
+        ) -> None: ...
 
     def digest(self, thread_id: str | None) -> str:
         """Return the content identity of this attempt within one thread (32 hexadecimal digits)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, NamedTuple, NotRequired, Required, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired, Required, get_origin, get_type_hints
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -21,8 +21,22 @@ def add_ids(old: list[str] | None, new: list[str] | None) -> list[str]:
     return list(dict.fromkeys([*(old or []), *(new or [])]))
 
 
-class ReasoningBankState(TypedDict, total=False):
+if TYPE_CHECKING:
+
+    class _Conversation(TypedDict, total=False):
+        """Of the state's own class, or of `MessagesState`: type checkers let no two classes declare it."""
+else:
+
+    class _Conversation(TypedDict, total=False):
+        messages: Annotated[list[AnyMessage], add_messages]
+        """The conversation. The solver may read it and add to it."""
+
+
+class ReasoningBankState(_Conversation, total=False):
     """State of a graph with a memory. Include it in your own state, or let the nodes add the channels they need.
+
+    It holds `messages` too; in a class of yours that inherits from it, type checkers see them where `MessagesState` is
+    another base.
 
     Task, task id and reference belong to one run: they can be read until it ends and after, and the next run of the
     thread begins without them. Loops that run side by side (`Send`, parallel branches) may write the same channels.
@@ -34,8 +48,6 @@ class ReasoningBankState(TypedDict, total=False):
     """Its id, where it has one; by default a hash of its text. Lessons of the same task are never shown."""
     reference: Annotated[str | None, OfRun]
     """The known right answer, for judges that compare. No model is shown it."""
-    messages: Annotated[list[AnyMessage], add_messages]
-    """The conversation. The solver may read it and add to it."""
     memory_prompt: Annotated[str, Latest]
     """Lessons for the model, filled by `retrieve`: put it into a user message before the task; empty for none."""
     memories: Annotated[list[dict[str, Any]], Latest]

@@ -150,7 +150,8 @@ def _run(protocol: str, given: dict[str, Any]) -> None:
     with named_errors():
         out = given.pop("out")
         lists = {name: _listed(name, given.pop(name), kind) for name, kind in _LISTS.items() if name in given}
-        _carry_out(ExperimentConfig(protocol=protocol, **given, **lists), out)
+        settings: dict[str, Any] = {"protocol": protocol, **given, **lists}
+        _carry_out(ExperimentConfig(**settings), out)
 
 
 def _carry_out(config: Any, out: Path) -> None:

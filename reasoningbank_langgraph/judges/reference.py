@@ -38,7 +38,7 @@ class ReferenceJudge(Judge):
     def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
         if input.reference is None or not input.reference.strip():
-            return _undecided("the task has no reference answer")
+            return _undecided("the task has no reference answer (`reference`, a channel of the graph's state)")
         if input.answer is None or not input.answer.strip():
             return _undecided("the attempt gave no answer")
         if self.check is None:

@@ -1,0 +1,13 @@
+"""Slips of the pen that a type checker finds, and that are refused when the program runs."""
+
+from reasoningbank_langgraph import Attempt, MemoryItem, Verdict
+
+MemoryItem(titel="t", description="d", content="c", outcome="success", task="x")  # refused
+MemoryItem(title="t", description="d", content="c", outcome="sucess", task="x")  # refused
+MemoryItem(title="t", description="d", content="c", outcome="success")  # refused
+Verdict("success")  # refused
+Verdict(status="sucess")  # refused
+Verdict(status="success", score=1)  # refused
+Verdict(status="success", confidence="high")  # refused
+Attempt(tsk="x")  # refused
+Attempt(task="x", memories="lessons")  # refused
