@@ -219,6 +219,7 @@ def test_one_event_a_step_is_streamed_with_counts_ids_and_milliseconds():
     assert [event["count"] for event in events] == [0, 1, 2, 2]
     assert events[3]["ids"] == events[2]["ids"] == [item.id for item in MemoryBank(store, ("math", "u1")).items()]
     assert all(event["ms"] >= 0 for event in events)
+    assert events[0]["namespace"] == events[3]["namespace"] == ["math", "u1"]
 
 
 async def test_events_are_streamed_in_async_code_too():

@@ -14,6 +14,7 @@ from reasoningbank_langgraph import (
     create_consolidate,
     create_extract,
     create_judge,
+    create_matts,
     create_reasoning_bank,
     create_retrieve,
 )
@@ -132,6 +133,15 @@ async def test_what_models_inside_ones_own_judge_say_is_not_streamed(judge):
     graph = create_reasoning_bank(solve, model=learner(), judge=judge, task="messages").compile(store=indexed_memory())
     for options in ({}, {"subgraphs": True}):
         assert await streamed(graph, {"messages": [("user", "how long?")]}, **options) == "five cm"
+
+
+async def test_nor_what_a_function_that_selects_asks_a_model():
+    def select(rollouts):
+        secret()
+        return 0
+
+    graph = create_matts(solve, model=learner(), k=2, select=select, task="messages").compile(store=indexed_memory())
+    assert await streamed(graph, {"messages": [("user", "how long?")]}) == "five cm"
 
 
 async def test_nor_what_an_async_judge_says():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reasoningbank_langgraph.dialogue import Speaker
@@ -13,12 +13,14 @@ from reasoningbank_langgraph.matts.parallel import ended
 from reasoningbank_langgraph.matts.rollouts import Rollout, read_rollouts
 from reasoningbank_langgraph.matts.scores import right_rollouts, score
 from reasoningbank_langgraph.matts.select import Choice, Selector, by_function, knows_answer, seen_from
-from reasoningbank_langgraph.matts.settings import Scaling
+from reasoningbank_langgraph.matts.settings import Choose, Scaling
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.streams import unheard
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import RunnableConfig
 
 
 def create_select(scaling: Scaling, *, model: BaseChatModel | None, time_limit: float, names: Names) -> MemoryNode:
@@ -35,7 +37,7 @@ def create_select(scaling: Scaling, *, model: BaseChatModel | None, time_limit: 
     def select(state: State, context: Context) -> Update:
         started, sound = time.perf_counter(), _sound(state)
         if callable(scaling.select):
-            choice = by_function(scaling.select, state, sound)
+            choice = unheard(_own(scaling.select, state, sound), context.config)
         else:
             choice = selector.choose(state, sound, scaling.select, context.config)
         best = choice
@@ -46,7 +48,7 @@ def create_select(scaling: Scaling, *, model: BaseChatModel | None, time_limit: 
     async def aselect(state: State, context: Context) -> Update:
         started, sound = time.perf_counter(), _sound(state)
         if callable(scaling.select):
-            choice = await asyncio.to_thread(by_function, scaling.select, state, sound)
+            choice = await asyncio.to_thread(unheard, _own(scaling.select, state, sound), context.config)
         else:
             choice = await selector.achoose(state, sound, scaling.select, context.config)
         best = choice
@@ -68,6 +70,10 @@ def create_select(scaling: Scaling, *, model: BaseChatModel | None, time_limit: 
         }
 
     return MemoryNode("select", select, aselect, names)
+
+
+def _own(choose: Choose, state: State, sound: Sequence[Rollout]) -> Callable[[RunnableConfig], Choice]:
+    return lambda _: by_function(choose, state, sound)
 
 
 def _sound(state: Mapping[str, Any]) -> list[Rollout]:

@@ -49,7 +49,7 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
 
     def consolidate(state: State, context: Context) -> Update:
         started, left = time.perf_counter(), waiting(state, context)
-        done = _Done(alone=not left[-1]["seen"] and context.nested)
+        done = _Done(left[-1]["namespace"], alone=not left[-1]["seen"] and context.nested)
         while left:
             try:
                 done.add(_bank(left[0], match, context).add(_items(left[0])))
@@ -62,7 +62,7 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
 
     async def aconsolidate(state: State, context: Context) -> Update:
         started, left = time.perf_counter(), waiting(state, context)
-        done = _Done(alone=not left[-1]["seen"] and context.nested)
+        done = _Done(left[-1]["namespace"], alone=not left[-1]["seen"] and context.nested)
         while left:
             try:
                 done.add(await _bank(left[0], match, context).aadd(_items(left[0])))
@@ -80,12 +80,13 @@ class _Done:
     """What was written so far.
 
     Args:
+        namespace: of the bank this run writes to.
         alone: whether nothing was waiting and this is a loop inside another graph, in which something may wait: that
             graph's channel is then left as it is.
     """
 
-    def __init__(self, *, alone: bool) -> None:
-        self.ids: list[str] = []
+    def __init__(self, namespace: list[str], *, alone: bool) -> None:
+        self.namespace, self.ids = namespace, list[str]()
         self.added, self.alone = 0, alone
 
     def add(self, written: Written) -> None:
@@ -93,7 +94,7 @@ class _Done:
         self.added += written.added
 
     def update(self, context: Context, started: float, **more: Any) -> Update:
-        context.emit("consolidated", started, count=self.added, ids=self.ids, **more)
+        context.emit("consolidated", started, count=self.added, ids=self.ids, namespace=self.namespace, **more)
         return {"written": self.ids, **({} if self.alone else {"unwritten": []})}
 
     def cut_off(self, left: list[Waiting], error: Exception, context: Context, started: float) -> Update:

@@ -62,36 +62,39 @@ def create_retrieve(
         started = time.perf_counter()
         bank, begun, sought = question(state, context)
         try:
-            return _shown(begun, bank.search(**sought), context, started)
+            return _shown(begun, bank, bank.search(**sought), context, started)
         except Exception as error:
             if not is_outage(error):
                 raise
-            return _unreached(begun, error, context, started)
+            return _unreached(begun, bank, error, context, started)
 
     async def aretrieve(state: State, context: Context) -> Update:
         started = time.perf_counter()
         bank, begun, sought = question(state, context)
         try:
-            return _shown(begun, await bank.asearch(**sought), context, started)
+            return _shown(begun, bank, await bank.asearch(**sought), context, started)
         except Exception as error:
             if not is_outage(error):
                 raise
-            return _unreached(begun, error, context, started)
+            return _unreached(begun, bank, error, context, started)
 
     return MemoryNode("retrieve", retrieve, aretrieve, names)
 
 
-def _unreached(begun: dict[str, Any], error: Exception, context: Context, started: float) -> Update:
-    return {**_shown(begun, [], context, started), "memory_error": told("retrieve", error)}
+def _unreached(begun: dict[str, Any], bank: MemoryBank, error: Exception, context: Context, started: float) -> Update:
+    return {**_shown(begun, bank, [], context, started), "memory_error": told("retrieve", error)}
 
 
-def _shown(begun: dict[str, Any], memories: list[RetrievedMemory], context: Context, started: float) -> Update:
+def _shown(
+    begun: dict[str, Any], bank: MemoryBank, memories: list[RetrievedMemory], context: Context, started: float
+) -> Update:
     context.emit(
         "retrieved",
         started,
         count=len(memories),
         ids=[memory.item.id for memory in memories],
         scores=[memory.score for memory in memories],
+        namespace=list(bank.namespace),
     )
     return {
         **begun,
