@@ -45,11 +45,11 @@ class Message(BaseModel):
 
     role: Text
     content: Text | list[Any] = ""
-    name: str | None = None
+    name: Text | None = None
     tool_calls: tuple[dict[str, Any], ...] = ()
-    tool_call_id: str | None = None
+    tool_call_id: Text | None = None
     """Of the result of a tool: the call it answers."""
-    status: str | None = None
+    status: Text | None = None
     """Of the result of a tool: `success` or `error`, where it is known."""
 
     @property
@@ -139,12 +139,13 @@ def _from_mapping(element: Mapping[str, Any]) -> Message:
     return _make(role, element.get("content"), element.get("tool_calls") or (), **told)
 
 
-def _make(role: Any, content: Any, tool_calls: Iterable[Mapping[str, Any]] = (), **told: str | None) -> Message:
+def _make(role: Any, content: Any, tool_calls: Iterable[Mapping[str, Any]] = (), **told: Any) -> Message:
     if not isinstance(role, str):
         raise InvalidRecordError(f"a message role must be text, got {shown(role)}")
     plain = content if isinstance(content, str) else _plain(content if content is not None else "")
     calls = tuple(_plain(_call(call)) for call in tool_calls)
-    return Message(role=_ROLES.get(role, role), content=plain, tool_calls=calls, **told)
+    texts = {name: str(value) for name, value in told.items() if value is not None}
+    return Message(role=_ROLES.get(role, role), content=plain, tool_calls=calls, **texts)
 
 
 def _call(call: Any) -> dict[str, Any]:

@@ -44,6 +44,12 @@ def test_results_of_parallel_calls_are_matched_to_their_calls_and_say_what_faile
     assert "(tool weather #1) 12" in text
 
 
+def test_ids_that_are_numbers_are_matched_too_and_a_status_may_be_one():
+    calls = {"role": "assistant", "tool_calls": [as_openai("weather", 1, "Rome"), as_openai("time", 2, "Rome")]}
+    text = shown(calls, {"role": "tool", "content": "12", "tool_call_id": 1, "status": 200})
+    assert "(tool weather #1) 12" in text
+
+
 def test_a_single_call_needs_no_number():
     text = shown(BOTH[0].model_copy(update={"tool_calls": [call("weather", "a", city="Rome")]}), BOTH[2])
     assert 'calls weather({"city": "Rome"})' in text
