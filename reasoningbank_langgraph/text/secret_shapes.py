@@ -10,11 +10,11 @@ _PREFIXED = (
     r"|(?:AKIA|ASIA|AGPA|AIDA|AROA)[0-9A-Z]{12,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}"
     r"|gl(?:pat|dt|rt|soat|ptt|cbt)-[\w-]{16,}|gl(?:sa|c)_\w{20,}"
     r"|xox[abceprs](?:\.[a-z]+)?-[\w-]{10,}|xapp-[\w-]{20,}|AIza[\w-]{30,}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,}|1//0[\w-]{24,}"
-    r"|hf_[A-Za-z0-9]{20,}|api_org_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|SG\.[\w-]{16,}\.[\w-]{16,}"
+    r"|hf_[A-Za-z0-9]{20,}|api_org_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{16,}|SG\.[\w-]{16,}\.[\w-]{16,}"
     r"|(?:gsk|lsv2_pt|lsv2_sk|dop_v1|doo_v1|r8|pcsk|ntn|lin_api|sntrys|sntryu|shp(?:at|ca|pa|ss)|rubygems|dp\.pt)[_.]\w{20,}"
     r"|(?:xai|pplx|tvly|nvapi|fw|csk|sess|jina)[-_](?=\w{0,80}\d)[\w-]{20,}|dckr_pat_[\w-]{20,}|hv[sbr]\.[\w-]{20,}"
     r"|ATATT3[\w=-]{20,}|PMAK-[\w-]{20,}|AGE-SECRET-KEY-1[0-9A-Z]{30,}|sq0[a-z]{3}-[\w-]{20,}"
-    rf"|dapi{_HEX32}|key-{_HEX32}|(?:AC|SK){_HEX32}|\d{{8,10}}:AA[\w-]{{30,}}"
+    rf"|dapi{_HEX32}|key-{_HEX32}|(?:AC|SK){_HEX32}|(?:bot)?\d{{8,10}}:AA[\w-]{{30,}}"
 )
 API_KEY = re.compile(
     rf"""(?<![A-Za-z0-9])(?:{_PREFIXED})
@@ -48,7 +48,7 @@ _SURE = (
 )
 _EDGE = r"(?:(?<![A-Za-z])|(?-i:(?<=[a-z0-9])(?=[A-Z])))"
 _END = r"(?:(?![A-Za-z])|(?-i:(?<=[a-z])(?=[A-Z])))"
-_WORD = rf"(?:(?:{_SURE})|{_EDGE}(?:token|pwd|pass|sig|signature){_END})"
+_WORD = rf"(?:(?:{_SURE})|{_EDGE}(?:token|auth|pwd|pass|sig|signature){_END})"
 # Names that speak of a secret and do not hold it.
 _ABOUT = (
     r"s?[ _.-]?(?:count|limit|len|length|size|type|name|file|path|dir|url|uri|field|policy|expir|ttl|min|max|budget"
@@ -65,6 +65,8 @@ NAMED = re.compile(
         (?P<given>"[^"\n]{{1,400}}"|'[^'\n]{{1,400}}'|(?![-$\[<{{(])[^\s"']{{1,400}})
     | (?P<name>{_NAME}["']?\s{{0,3}}(?::=|=>|[:=])\s{{0,3}}(?:b|f|r)?)
         (?:(?P<quote>["'])(?P<quoted>[^"'\n\\]{{4,400}})(?=(?P=quote)) | (?P<bare>{_VALUE}{{6,400}}))
+    | (?P<prose>\b(?:password|passcode|passphrase|api\ key)\s(?:is|was)\s["']?)
+        (?P<told>(?=[^\s"']{{0,80}}\d)(?=[^\s"']{{0,80}}[a-z]){_VALUE}{{5,80}}[^\s"',;.)])
     | (?P<curl>(?<![\w-])(?:-u|--user)\s{{1,3}}["']?)
         (?P<pair>(?!\d{{1,6}}:\d{{1,6}}(?!\w))[^\s:"']{{1,100}}:[^\s"']{{1,200}})
     | (?P<query>[?&](?:sig|signature|token|key|auth|code|x-amz-(?:signature|security-token))=)
@@ -87,6 +89,7 @@ _OPERAND = re.compile(r"(?:[\d)}=$+*/^]|(?:^|[^A-Za-z])[A-Za-z])[ \t]*\Z")
 _PLACEHOLDER = re.compile(
     r"[\"'*.x<>\[\]_-]*|\[[a-z ]+ removed\]?|(?:none|null|true|false|str|string|required|optional)", re.IGNORECASE
 )
+_CODE = re.compile(r"[.]|pass|secret|token|key|pwd|value|name|input", re.IGNORECASE)
 _OPTION_WORDS = frozenset(
     ["to", "is", "and", "or", "for", "option", "options", "flag", "with", "as", "in", "on", "the", "a"]
 )
@@ -101,12 +104,17 @@ def is_named(found: re.Match[str]) -> bool:
     value = found["quoted"] or found["bare"]
     if _PLACEHOLDER.fullmatch(value):
         return False
-    sure = re.search(_SURE, found["name"], re.IGNORECASE)
-    if found["quoted"] and sure:
-        return True
-    if found["bare"] and "=" in found["name"] and found["name"].upper() == found["name"]:
+    sure = re.search(_SURE, found["name"], re.IGNORECASE) is not None
+    if (sure and found["quoted"]) or _is_setting(found["name"], value, sure=sure):
         return True
     return bool(re.search(r"\d|[!@#%^&*+~?-]", value)) and not (found["quoted"] and " " in value)
+
+
+def _is_setting(name: str, value: str, *, sure: bool) -> bool:
+    """Say whether a plain word is set as in a shell or a settings file, and is no name of the code around it."""
+    if name.upper() == name:
+        return sure or "=" in name
+    return sure and name.endswith("=") and not _CODE.search(value)
 
 
 def is_card(text: str) -> bool:

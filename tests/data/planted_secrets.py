@@ -36,7 +36,7 @@ API_KEYS = [
     "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", "ya29.a0AfH6SMBx7Qk2pL9vT3nR8", "1//0gLu3xQz7CgYIARAAGBASNwF-L9Ir", "xapp-1-A05oR0Dglj7-1234567890-fjMgVTYXS57M7ggd", "xoxc-2345678901-abcdefgh",
     "https://hooks.slack.com/services/T0AB12CD3/B0EF45GH6/abcdefghijklmnop12345678", "https://discord.com/api/webhooks/123456789012345678/abcDEF-ghi_jkl123",
     f"whsec_{_text(32)}", f"glrt-{_text(20)}", f"glsa_{_text(32)}", f"hvs.{_text(24)}", f"dapi{_text(32, '0123456789abcdef')}", f"SK{_text(32, '0123456789abcdef')}", f"pplx-{_text(40)}",
-    f"xai-{_text(40)}", f"sk-or-v1-{_text(40)}", f"123456789:AA{_text(33)}", f"shpat_{_text(32)}", "AKIA\xadIOSFODNN7EXAMPLE", "AKIA\u200bIOSFODNN7EXAMPLE", "ＡＫＩＡIOSFODNN7EXAMPLE", "sk-\u2060abcdefghij0123456789",
+    f"xai-{_text(40)}", f"sk-or-v1-{_text(40)}", f"123456789:AA{_text(33)}", f"bot123456789:AA{_text(33)}", "pypi-AgEIcHlwaS5vcmcCJDAwMDAwMDAw", f"shpat_{_text(32)}", "AKIA\xadIOSFODNN7EXAMPLE", "AKIA\u200bIOSFODNN7EXAMPLE", "ＡＫＩＡIOSFODNN7EXAMPLE", "sk-\u2060abcdefghij0123456789",
     f"gsk_{_text(52)}", f"lsv2_pt_{_text(32)}_{_text(10)}", f"pypi-{_text(60)}", f"dckr_pat_{_text(27)}",
 ]  # fmt: skip
 TOKENS = [
@@ -53,6 +53,7 @@ PASSWORDS = [
     "AccountName=store;AccountKey=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4ZmE==;EndpointSuffix=x", "SharedAccessKeyName=Root;SharedAccessKey=abcDEF123ghiJKL456=", "?sv=2022-11-02&sr=b&sig=abcDEF123%2Fghi%3D&se=x",
     "https://x.invalid/a?token=abcdefgh12345678", "//registry.invalid/:_authToken=abcdef-1234", "curl -u bob:hunter2 x", '"accessToken": "abcdefgh"', "password: 'letmein'", '"db_password" : "letmein"', "SECRET_KEY_BASE=0a1b2c3d4e5f", "private_key_id=0a1b2c3d4e5f6a7b",
     "p\u200bassword=hunter2x", "ｐａｓｓｗｏｒｄ=hunter2x", "session_id: 8f14e45fceea167a", "encryption-key = k3y-material-1", "passphrase: tr1cky-one", "API key: 0a1b2c3d4e5f", "aws_session_token=FwoGZXIvYXdzEBYaD1234",
+    "OPENAI_API_KEY: abcdefghijklmnop", "_auth=dXNlcjpwYXNzd29yZA==", "db.password=hunter", "the password is hunter2x", "API_KEY: letmein", "DB_PASS=letmein", "HUB_TOKEN=abcdefabcdef",
     "auth-token: x1y2z3w4v5", "postgres://admin:pa55word@db.invalid/x", "redis://:pass9999@cache.invalid", "token=1234567890abcdef", "secret_key = 'abc123def456'",
 ]  # fmt: skip
 EMAILS = [
@@ -84,7 +85,7 @@ CLEAN = [
     "1234567890123456", "1111 2222 3333 4444", "3.14159265358979323846", "2^64 = 18446744073709551616", "4 + 5551234567", "3 +15551234567", "x +15551234567",
     "(a) +1 555 0100", "5 @ 3", "a@b", "f@g(x)", "sk-learn", "The secret is to factor.", "The password has 4 digits: 0 to 9 each.", "token: a word", "tokens = 5 + 3",
     "secret: $x = 5$", "password = \\frac{1}{2}", "bearer of news", "4111 1111 1111 1112", "1000 2000 3000 4000", "0000 0000 0000 0000", "12 345 678", "$4,111,111",
-    "4000 3000 2000 1000", "4100 4250 5000 5200", "+12 345 678", "+44 345 678", "+1234567890", "2024-01-15T10:00:00+02:00", "2024-01-15", "api_key=api_key", "api_key=self.api_key", "password=None", "token=os.environ", "max_tokens: 100000",
+    "4000 3000 2000 1000", "4100 4250 5000 5200", "+12 345 678", "+44 345 678", "+1234567890", "2024-01-15T10:00:00+02:00", "2024-01-15", "api_key=api_key", "self.password=new_password", "db.password=settings.database", "password=value", "the password is 4 digits long", "PASSWORD: a word", "api_key=self.api_key", "password=None", "token=os.environ", "max_tokens: 100000",
     "token_count=123456789", "tokens_per_second=123.456789", "tokenizer=gpt-4o-mini", "db_password: str", "password_min_length=12345678", "The token is a coin: 5 of them", "Pass: 12 of 20", "secret: the number 1234", "docker --user 1000:1000", "use --password to log in",
     "Bearer of good news everyone", "a basic understanding", "Authorization: required", "signature = f(x)", "sign=1234567", "\\sigma = 0.123456", "key = 1234567890", "\\passwordless: 1234567", "3000 4000 5000 6000", "$+1 234 567$", "f(x) = +12 345 678 901", "4, 5 @ 6",
     "4 8 15 16 23 42", "a+1", "2 +3 +4", "+5", "1 +2 345 678 - 9", "eyJ", "AKIA", "e^{i\\pi}+1=0", "AB@CD is an angle", "step-by-step-000000000000", "1-800 ways",
