@@ -1,16 +1,19 @@
 """Selection: what a verifier accepts, else the majority by value, else a model that the order does not sway."""
 
 import json
+from functools import partial
 
 import pytest
 
 from reasoningbank_langgraph import ReferenceJudge, Verdict
+from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction import Judged
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.answers import group_answers
 from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
 from reasoningbank_langgraph.matts.scores import score
-from reasoningbank_langgraph.matts.select import Choice, seen_from, settle
+from reasoningbank_langgraph.matts.select import Choice, Selector, by_function, by_rank, seen_from, settle
+from reasoningbank_langgraph.matts.settings import Scaling
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 from .loop_fakes import learner, lessons, verdict
@@ -169,6 +172,71 @@ def test_the_majority_that_is_scored_owes_the_reference_nothing():
 def test_what_they_do_not_settle_is_left_to_the_model_each_answer_once(answers, start, numbers):
     pool = settle(rollouts(*answers), start, frozenset())
     assert [rollout.number for rollout in pool] == numbers
+
+
+def test_the_surer_success_comes_first_then_what_is_undecided_then_failures_each_by_number():
+    made = rollouts(*"abcdefg", statuses=[FAILURE, UNKNOWN, SUCCESS, UNKNOWN, SUCCESS, SUCCESS, FAILURE])
+    sureness = [0.1, 0.1, 0.4, 0.9, 0.8, None, 0.9]
+    verdicts = [
+        rollout.verdict.model_copy(update={"confidence": sure}) for rollout, sure in zip(made, sureness, strict=True)
+    ]
+    ranked = [rollout.model_copy(update={"verdict": given}) for rollout, given in zip(made, verdicts, strict=True)]
+    ranked.append(Rollout(number=7, answer="h"))
+    assert [rollout.number for rollout in sorted(ranked, key=by_rank)] == [4, 2, 5, 1, 3, 7, 0, 6]
+
+
+def test_what_a_verifier_accepted_is_told_by_name_and_number():
+    made = rollouts("1", "2", "3", statuses=[SUCCESS, FAILURE, SUCCESS], judge="tests")
+    choice = settle(made, "verifier", frozenset(["tests"]))
+    assert choice.why == "the verifier 'tests' accepted rollouts 0, 2"
+
+
+STATE = {"attempt": {"task": "t", "task_id": "t", "reference": None}}
+
+
+class Down:
+    """Carries no question anywhere, and counts that it was asked."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def run(self, dialogue, config):
+        self.asked += 1
+        raise ModelError("down")
+
+    async def arun(self, dialogue, config):
+        return self.run(dialogue, config)
+
+
+@pytest.mark.parametrize(
+    ("answers", "statuses", "start", "chosen", "asked"),
+    [
+        (["1", "2", "2"], [SUCCESS, FAILURE, FAILURE], "verifier", (0, "verifier", "accepted"), 0),
+        (["1", "2", "2"], [SUCCESS, FAILURE, FAILURE], "majority", (1, "majority", "2 of 3"), 0),
+        (["2", "2"], [], "model", (0, "first", "no answer has more votes than the others"), 0),
+        (["1", "2"], [], "majority", (0, "first", "down"), 1),
+    ],
+)
+async def test_async_code_selects_as_sync_code_does(answers, statuses, start, chosen, asked):
+    made = rollouts(*answers, statuses=statuses, judge="reference")
+    speaker = Down()
+    selector = Selector(Scaling(), speaker)
+    for choice in (selector.choose(STATE, made, start, {}), await selector.achoose(STATE, made, start, {})):
+        assert (choice.number, choice.by) == chosen[:2]
+        assert chosen[2] in choice.why
+    assert speaker.asked == 2 * asked
+
+
+async def test_without_a_model_a_tie_goes_to_the_first_in_async_code_too():
+    selector = Selector(Scaling(), None)
+    why = "no answer has more votes than the others; it is the first"
+    assert await selector.achoose(STATE, rollouts("1", "2"), "majority", {}) == (0, "first", why)
+    assert selector.choose(STATE, rollouts("1", "2"), "majority", {}) == (0, "first", why)
+
+
+def test_a_function_may_choose_the_first_and_have_no_name():
+    made = rollouts("1", "2")
+    assert by_function(partial(lambda judged: 0), STATE, made) == (0, "function", "select")
 
 
 def chooser(choose):
