@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from reasoningbank_langgraph.text.lookalikes import LOOKALIKES
 
@@ -48,11 +48,14 @@ class Folded:
         position = 0
         for found in pattern.finditer(self.view):
             start, end = self._span(found, 0)
-            new = replacement(found, lambda group, found=found: self.text[slice(*self._span(found, group))])  # type: ignore[misc]
+            new = replacement(found, partial(self._original, found))
             if start >= position and new is not None:
                 pieces += [self.text[position:start], new]
                 position = end
         return Folded("".join([*pieces, self.text[position:]]), self._by) if pieces else self
+
+    def _original(self, found: re.Match[str], group: str) -> str:
+        return self.text[slice(*self._span(found, group))]
 
     def _span(self, found: re.Match[str], group: str | int) -> tuple[int, int]:
         start, end = found.span(group)

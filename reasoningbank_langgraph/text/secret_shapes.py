@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 _HEX32 = r"[0-9a-f]{32}(?![0-9a-f])"
 _PREFIXED = (
@@ -81,6 +82,7 @@ CARD = re.compile(
     r"(?<![\d.-])(?<!\d[ ,])(?:\d{4}([ -])\d{4}\1\d{4}\1\d{4}|3[47]\d{2}([ -])\d{6}\2\d{5})(?![ -]?\d|[.,]\d)"
 )
 
+_ISSUER = re.compile(r"4|5[0-8]|2[2-7]|3[457]|6")
 _CODES = re.compile(
     r"1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]"
     r"|2(?:1[1-8]|[2-69]\d)|3[578]\d|42[0-3]|5[09]\d|6[7-9]\d|8(?:0[08]|[578]\d)|9[679]\d"
@@ -118,11 +120,14 @@ def _is_setting(name: str, value: str, *, sure: bool) -> bool:
 
 
 def is_card(text: str) -> bool:
-    """Check the issuer's first digit and the Luhn sum; four round numbers are numbers."""
+    """Check the issuer and the Luhn sum; round numbers, years and other numbers in equal steps are numbers."""
     digits = [int(char) for char in text if char.isdigit()]
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
-    round_numbers = all(group.endswith("0") for group in re.split("[ -]", text))
-    return digits[0] in (2, 3, 4, 5, 6) and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0 and not round_numbers
+    if not _ISSUER.match(text) or (sum(digits[-1::-2]) + sum(doubled)) % 10:
+        return False
+    groups = [int(group) for group in re.findall(r"\d+", text)]
+    steps = {after - before for before, after in pairwise(groups)}
+    return not (all(group % 10 == 0 for group in groups) or (len(steps) == 1 and steps != {0}))
 
 
 def is_phone(text: str, before: str) -> bool:
@@ -133,5 +138,7 @@ def is_phone(text: str, before: str) -> bool:
         return False
     if not others:
         return digits == 11 if first[0] == "1" else _CODES.match(first) is not None
+    if first == "1":
+        return others[0][0] > "1" and digits in (8, 11)
     thousands = digits < 10 and all(len(group) == 3 for group in others) and "(" not in text and "-" not in text
     return _CODES.fullmatch(first) is not None and not thousands
