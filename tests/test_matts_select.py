@@ -71,6 +71,8 @@ def test_votes_are_counted_over_equivalent_answers_and_failed_rollouts_have_none
         (["\\boxed{4}", "4", "and so on " * 20], [[0, 1]]),
         (["and so on " * 20, "\\boxed{4}"], [[1]]),
         (["and so on " * 20, "And so on " * 20, "4"], [[0, 1], [2]]),
+        (["x" * 120, "\\boxed{4}"], [[0], [1]]),
+        (["x" * 121, "\\boxed{4}"], [[1]]),
     ],
 )
 def test_where_answers_are_marked_a_long_reply_without_a_mark_has_no_vote(answers, votes):
@@ -130,10 +132,15 @@ def test_what_is_no_answer_or_judged_wrong_has_no_vote_where_another_has_one(ans
 
 @pytest.mark.parametrize("start", ["verifier", "majority", "model"])
 def test_where_all_refuse_the_outcome_says_so(start):
-    choice = settle(rollouts(NO, SHRUG, NO, None), start, frozenset())
-    assert isinstance(choice, Choice)
-    assert (choice.number, choice.by) == (0, "first")
-    assert "refuse" in choice.why
+    for answers in ((NO, SHRUG, NO, None), ("we count on and on " * 20 + SHRUG, None)):
+        choice = settle(rollouts(*answers), start, frozenset())
+        assert isinstance(choice, Choice)
+        assert (choice.number, choice.by) == (0, "first")
+        assert choice.why == "no rollout gives an answer: those that say anything refuse; it is the first"
+
+
+def test_the_only_rollout_is_selected_whatever_it_says():
+    assert settle(rollouts(NO), "verifier", frozenset()) == (0, "only", "no other rollout came to an end")
 
 
 def test_refusals_that_a_judge_takes_for_right_are_voted_on_among_themselves():

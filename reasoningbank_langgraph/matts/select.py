@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from reasoningbank_langgraph.dialogue import Speaker
 from reasoningbank_langgraph.errors import ModelError
-from reasoningbank_langgraph.math_answers import is_refusal
+from reasoningbank_langgraph.math_answers import final_answer, is_refusal
 from reasoningbank_langgraph.matts.answers import group_answers
 from reasoningbank_langgraph.matts.choice import Opinion, ask_best
 from reasoningbank_langgraph.matts.rollouts import Rollout, attempt_at, judged_at
@@ -77,7 +77,7 @@ def settle(rollouts: Sequence[Rollout], start: str, verifiers: frozenset[str]) -
             why = f"{votes} of {answered} answers that have a vote are {groups[0].answer!r:.80}"
             return Choice(best.number, "majority", why)
         groups = leading
-    if not groups and any(is_refusal(rollout.answer or "") for rollout in pool):
+    if not groups and any(is_refusal(final_answer(rollout.answer) or "") for rollout in pool):
         return concluded(pool, Opinion(None, "no rollout gives an answer: those that say anything refuse"))
     # Of equivalent answers one is shown; those without an answer only where no rollout has one.
     return sorted((min(group.members, key=by_rank) for group in groups), key=by_rank)[:SHOWN] or pool[:SHOWN]
