@@ -26,6 +26,7 @@ from reasoningbank_langgraph.store.reading import Reader
 from reasoningbank_langgraph.store.repair import StoreReport, inspect
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.saved_index import remove_torn_indexes
+from reasoningbank_langgraph.store.saved_regions import SavedRegions
 from reasoningbank_langgraph.store.settings import GIBIBYTE, Progress, StoreSettings
 from reasoningbank_langgraph.store.shelf import Shelf, shelf_for
 from reasoningbank_langgraph.store.ttl import Sweeper, sweep
@@ -62,6 +63,7 @@ class ChromaStore(BaseStore):
         cache_bytes: int = GIBIBYTE,
         reindex: bool | Progress = False,
         release: Callable[[], None] = lambda: None,
+        saved: SavedRegions | None = None,
     ) -> None:
         self.ttl_config = ttl
         self._client = client
@@ -69,7 +71,7 @@ class ChromaStore(BaseStore):
         self._indexing = Indexing.from_settings(index, embeddings).measured()
         opened = open_or_create(client, collection, self._indexing)
         shared = is_shared(client)
-        self._shelf = shelf_for(client, Rows(client, opened), shared=shared, limit=cache_bytes)
+        self._shelf = shelf_for(client, Rows(client, opened), shared=shared, limit=cache_bytes, saved=saved)
         self._reader = Reader(self._shelf, ttl)
         self._writer = Writer(self._shelf, self._reader)
         self._sweeper = Sweeper(self.sweep_ttl)
@@ -109,12 +111,13 @@ class ChromaStore(BaseStore):
         lock = BankLock(folder)
         try:
             torn = remove_torn_indexes(folder)
+            saved = SavedRegions(folder, settings.get("collection", COLLECTION))
             client = embedded_client(folder)
             make_files_private(folder)
         except BaseException:
             lock.release()
             raise
-        store = cls._owning(client, settings, lambda: blank_indexes(folder), lock.release)
+        store = cls._owning(client, settings, lambda: blank_indexes(folder), saved.seal, lock.release, saved=saved)
         if torn:
             store.rebuild_index()
         return store
@@ -174,14 +177,20 @@ class ChromaStore(BaseStore):
         return cls(client, **settings)
 
     @classmethod
-    def _owning(cls, client: ClientAPI, settings: StoreSettings, *afterwards: Callable[[], None]) -> Self:
+    def _owning(
+        cls,
+        client: ClientAPI,
+        settings: StoreSettings,
+        *afterwards: Callable[[], None],
+        saved: SavedRegions | None = None,
+    ) -> Self:
         def release() -> None:
             close_client(client)
             for step in afterwards:
                 step()
 
         try:
-            return cls(client, release=release, **settings)
+            return cls(client, release=release, saved=saved, **settings)
         except BaseException:
             release()
             raise

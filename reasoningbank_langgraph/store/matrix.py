@@ -54,6 +54,15 @@ class Matrix:
         self._rows: Array = np.empty((0, dims), np.float32)
         self._narrow: Array | None = None
         self._axes: Array | None = None
+        self._narrowed = 0
+
+    @classmethod
+    def of(cls, rows: Array, narrow: Array | None, axes: Array | None) -> Matrix:
+        """Return the matrix of these rows and their narrow copy; neither is ever written to."""
+        matrix = cls(rows.shape[1])
+        matrix.count = matrix._narrowed = len(rows)
+        matrix._rows, matrix._narrow, matrix._axes = rows, narrow, axes
+        return matrix
 
     @property
     def nbytes(self) -> int:
@@ -63,11 +72,12 @@ class Matrix:
     def append(self, vectors: Array) -> None:
         """Add rows at the end."""
         start, self.count = self.count, self.count + len(vectors)
-        grown = self.count > len(self._rows)
-        if grown:
-            self._rows = _with_capacity(self._rows[:start], max(self.count, 2 * start))
+        if self.count > len(self._rows):
+            capacity = max(self.count, 2 * start)
+            self._rows = _with_capacity(self._rows[:start], capacity)
+            self._narrow = None if self._narrow is None else _with_capacity(self._narrow[:start], capacity)
         self._rows[start : self.count] = vectors
-        if grown and self.count >= NARROW_FROM:
+        if self.count >= max(NARROW_FROM, 2 * self._narrowed):
             self._narrow_down()
         elif self._narrow is not None and self._axes is not None:
             self._narrow[start : self.count] = vectors @ self._axes
@@ -79,7 +89,7 @@ class Matrix:
 
     def _narrow_down(self) -> None:
         rows = self._rows[: self.count]
-        self._narrow, self._axes = None, None
+        self._narrow, self._axes, self._narrowed = None, None, self.count
         if rows.shape[1] <= 2 * NARROW_DIMS:
             return
         axes = _principal_axes(rows)

@@ -5,14 +5,29 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+import numpy as np
+
 from reasoningbank_langgraph.errors import StoreCorruptedError
 from reasoningbank_langgraph.records import Record
-from reasoningbank_langgraph.store.layout import DELETED, VECTOR, Entry, entry_of, filler, is_first, item_of
+from reasoningbank_langgraph.store.layout import (
+    DELETED,
+    VECTOR,
+    Entry,
+    Stored,
+    Vector,
+    entry_of,
+    filler,
+    is_first,
+    item_of,
+)
 from reasoningbank_langgraph.store.shelf import Shelf
 from reasoningbank_langgraph.store.values import decode_value
+from reasoningbank_langgraph.store.view import FOREVER
 
 AT_ONCE = 256
 """Rows whose vectors are asked for in one call."""
+ALIKE = 1e-4
+"""Largest difference of a number in two copies of one vector: Chroma makes them of length one again."""
 
 
 class StoreReport(Record):
@@ -36,8 +51,10 @@ class StoreReport(Record):
     """Rows a crash left behind; invisible, removed when the bank is opened."""
     unreadable: int
     """Rows that do not have the shape that was written."""
+    differing: int = 0
+    """Items of which memory, or what is kept beside Chroma to fill it quickly, says something else than Chroma."""
     ok: bool
-    """Nothing missing, unreadable or orphaned, and every row indexed. If not, `rebuild_index()` helps."""
+    """Nothing missing, unreadable, orphaned or differing, every row indexed. If not, `rebuild_index()` helps."""
 
 
 def inspect(shelf: Shelf) -> StoreReport:
@@ -62,7 +79,8 @@ def inspect(shelf: Shelf) -> StoreReport:
     missing = sum(max(0, count - further.get(key, 0)) for key, count in wanted.items())
     orphans = sum(max(0, count - wanted.get(key, 0)) for key, count in further.items())
     rows = shelf.rows.count()
-    indexed = sum(_indexed(shelf, part) for part in _parts(shelf.rows.ids(None)))
+    memory = _Memory(shelf, items)
+    indexed = sum(_indexed(shelf, part, memory) for part in _parts(shelf.rows.ids(None)))
     return StoreReport(
         rows=rows,
         indexed=indexed,
@@ -73,7 +91,8 @@ def inspect(shelf: Shelf) -> StoreReport:
         orphans=orphans,
         tombstones=tombstones,
         unreadable=unreadable,
-        ok=not (missing or orphans or unreadable) and indexed == rows,
+        differing=len(memory.differing),
+        ok=not (missing or orphans or unreadable or memory.differing) and indexed == rows,
     )
 
 
@@ -86,13 +105,39 @@ def _reachable(shelf: Shelf, rows: int) -> int:
         return 0
 
 
-def _indexed(shelf: Shelf, ids: list[str]) -> int:
+class _Memory:
+    """What is in memory, or kept to be, compared with the items and vectors that Chroma has."""
+
+    def __init__(self, shelf: Shelf, items: dict[str, Entry]) -> None:
+        self._vectors: defaultdict[str, list[Vector]] = defaultdict(list)
+        self.differing: set[str] = set()
+        for prefix, region in shelf.regions():
+            there = {held.entry.id: held.entry for _, space in region.spaces() for held in space.items.values()}
+            wanted = {item: entry for item, entry in items.items() if entry.namespace[: len(prefix)] == prefix}
+            self.differing |= {item for item in there.keys() | wanted.keys() if there.get(item) != wanted.get(item)}
+            for _, space in region.spaces():
+                for held, vector in zip(space.owners, space.matrix.slice().rows, strict=True):
+                    if held.gone == FOREVER:
+                        self._vectors[held.entry.id].append(vector)
+
+    def compare(self, row: Stored) -> None:
+        """Note an item that has no vector like this one, which is its own in Chroma."""
+        item = item_of(row.id)
+        own = self._vectors.get(item)
+        if own and row.vector is not None and not any(np.allclose(row.vector, one, atol=ALIKE) for one in own):
+            self.differing.add(item)
+
+
+def _indexed(shelf: Shelf, ids: list[str], memory: _Memory) -> int:
     """Count the rows that have a vector; Chroma refuses a whole call for one that has none, so halve until found."""
     try:
-        return sum(row.vector is not None for row in shelf.rows.get(ids, documents=False, vectors=True))
+        rows = list(shelf.rows.get(ids, documents=False, vectors=True))
     except StoreCorruptedError:
         middle = len(ids) // 2
-        return 0 if middle == 0 else _indexed(shelf, ids[:middle]) + _indexed(shelf, ids[middle:])
+        return 0 if middle == 0 else _indexed(shelf, ids[:middle], memory) + _indexed(shelf, ids[middle:], memory)
+    for row in rows:
+        memory.compare(row)
+    return sum(row.vector is not None for row in rows)
 
 
 def _parts(ids: list[str]) -> Iterator[list[str]]:

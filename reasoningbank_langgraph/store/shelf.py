@@ -10,6 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -28,6 +29,7 @@ from reasoningbank_langgraph.store.layout import (
 )
 from reasoningbank_langgraph.store.namespaces import Namespace, Tally
 from reasoningbank_langgraph.store.rows import Rows
+from reasoningbank_langgraph.store.saved_regions import SavedRegions
 from reasoningbank_langgraph.store.view import Fresh, Region, Snapshot, View
 
 FIRST_ROWS = {"row": {"$in": [ITEM, PLAIN]}}
@@ -64,14 +66,16 @@ class Shelf:
         dims: length of its vectors, 0 for none.
         shared: other processes may write to it, so nothing is kept in memory.
         limit: bytes the view may hold.
+        saved: what earlier processes kept of the view; only for a bank in a folder that this process alone has open.
     """
 
-    def __init__(self, rows: Rows, *, dims: int, shared: bool, limit: int) -> None:
+    def __init__(self, rows: Rows, *, dims: int, shared: bool, limit: int, saved: SavedRegions | None = None) -> None:
         self.rows = rows
         self.dims = dims
         self.shared = shared
         self.view = View(dims, 0 if shared else limit)
         self.writing = threading.RLock()
+        self._saved = saved
         self._tally: Tally | None = None
         self._too_large: set[Namespace] = set()
         self._last = 0
@@ -89,7 +93,9 @@ class Shelf:
             if self._stores <= 0:
                 for name in [name for name, shelf in _shelves.items() if shelf is self]:
                     del _shelves[name]
-                self.forget()
+                if self._saved is not None:
+                    self._saved.keep(str(self.rows.collection.id), self.view.regions())
+                self._clear()
         release()
 
     def tick(self, after: int) -> int:
@@ -138,16 +144,23 @@ class Shelf:
         if self.shared:
             return
         self._count(replaced, gone, [entry for entry, _ in written])
+        self._outdate({entry.namespace for entry in chain(gone, (entry for entry, _ in written))})
         self.view.apply(written, gone)
 
     def touch(self, before: Entry, after: Entry) -> None:
         """Bring memory up to date with an item's new expiry."""
         if not self.shared:
             self._count([before], [], [after])
+            self._outdate({after.namespace})
             self.view.touch(after)
 
     def forget(self) -> None:
-        """Drop what is in memory: it may differ from Chroma, for example after a write that failed half way."""
+        """Drop what is known: it may differ from Chroma, for example after a write that failed half way."""
+        if self._saved is not None:
+            self._saved.drop()
+        self._clear()
+
+    def _clear(self) -> None:
         self.view.clear()
         self._tally = None
         self._too_large.clear()
@@ -161,6 +174,12 @@ class Shelf:
         self.rows, self.dims = rows, dims
         self.view.dims = dims
         self.forget()
+
+    def regions(self) -> Iterator[tuple[Namespace, Region]]:
+        """Return what is in memory, and what is kept to be brought there and still true."""
+        yield from self.view.regions()
+        if self._saved is not None:
+            yield from self._saved.regions(self.dims)
 
     def _count(self, replaced: Sequence[Entry], gone: Sequence[Entry], added: Sequence[Entry]) -> None:
         if self._tally is None:
@@ -177,7 +196,7 @@ class Shelf:
         return tally
 
     def _load(self, prefix: Namespace) -> None:
-        if self.view.covers(prefix):
+        if self.view.covers(prefix) or self._bring(prefix):
             return
         firsts: list[tuple[Entry, Vector | None]] = []
         more: dict[tuple[str, str], list[tuple[str, Vector]]] = {}
@@ -194,6 +213,22 @@ class Shelf:
         self.view.install(prefix, _region(firsts, more, self.dims))
         if not self.view.covers(prefix):
             self._too_large.add(prefix)
+
+    def _bring(self, namespace: Namespace) -> bool:
+        """Bring what was kept of a namespace to memory; say whether it is there now."""
+        found = self._saved.read(namespace, self.dims) if self._saved is not None else None
+        if found is not None:
+            self.view.install(*found)
+        return self.view.covers(namespace)
+
+    def _outdate(self, namespaces: Iterable[Namespace]) -> None:
+        """Bring what was kept of namespaces to memory, which is kept true, before they differ from it."""
+        if self._saved is None:
+            return
+        for namespace in namespaces:
+            if not self.view.covers(namespace):
+                self._bring(namespace)
+            self._saved.changed(namespace)
 
 
 def _region(
@@ -213,7 +248,7 @@ def _region(
     return region
 
 
-def shelf_for(client: ClientAPI, rows: Rows, *, shared: bool, limit: int) -> Shelf:
+def shelf_for(client: ClientAPI, rows: Rows, *, shared: bool, limit: int, saved: SavedRegions | None = None) -> Shelf:
     """Return this process's shelf for a collection, a new one if no store has it open; the caller has to `join` it."""
     collection, settings = rows.collection, client.get_settings()
     place = settings.persist_directory if settings.is_persistent else ""
@@ -221,6 +256,8 @@ def shelf_for(client: ClientAPI, rows: Rows, *, shared: bool, limit: int) -> She
     with _shelves_turn:
         shelf = None if shared else _shelves.get(name)
         if shelf is None or not shelf.on(rows):
-            shelf = _shelves[name] = Shelf(rows, dims=collection.metadata["dims"], shared=shared, limit=limit)
+            shelf = _shelves[name] = Shelf(
+                rows, dims=collection.metadata["dims"], shared=shared, limit=limit, saved=saved
+            )
         shelf.rows = rows
         return shelf

@@ -10,8 +10,9 @@ from __future__ import annotations
 import heapq
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
+from typing import cast
 
 import numpy as np
 
@@ -28,14 +29,34 @@ Fresh = tuple[Entry, Sequence[Vector]]
 """An item to show, with its vectors."""
 
 
+FOREVER = float("inf")
+
+
 class Held:
-    """An item in memory and the version of the view at which it was replaced."""
+    """An item in memory and the version of the view at which it was replaced.
 
-    __slots__ = ("entry", "gone")
+    Args:
+        known: the item, or its place among those that `read` makes when they are asked for.
+        read: makes the item.
+    """
 
-    def __init__(self, entry: Entry) -> None:
-        self.entry = entry
-        self.gone: float = float("inf")
+    __slots__ = ("gone", "known", "read")
+
+    def __init__(self, known: Entry | int, read: Callable[[int], Entry] | None = None) -> None:
+        self.known = known
+        self.read = read
+        self.gone = FOREVER
+
+    @property
+    def entry(self) -> Entry:
+        """The item."""
+        if isinstance(self.known, int) and self.read is not None:
+            self.known = self.read(self.known)
+        return cast("Entry", self.known)
+
+    @entry.setter
+    def entry(self, entry: Entry) -> None:
+        self.known = entry
 
 
 class Space:
@@ -46,7 +67,20 @@ class Space:
         self.plain: dict[str, Held] = {}
         self.matrix = Matrix(dims)
         self.owners: list[Held] = []
+        self.living = 0
+        """Vectors of items that were not replaced."""
         self.text_bytes = 0
+
+    @classmethod
+    def of(
+        cls, items: dict[str, Held], plain: dict[str, Held], owners: list[Held], matrix: Matrix, texts: int
+    ) -> Space:
+        """Return the space of these items, whose texts have so many bytes; `owners` are those of the vectors."""
+        space = cls(0)
+        space.items, space.owners, space.matrix, space.living = items, owners, matrix, len(owners)
+        space.plain = plain
+        space.text_bytes = texts + ITEM_BYTES * len(items)
+        return space
 
     @property
     def nbytes(self) -> int:
@@ -62,6 +96,7 @@ class Space:
             self.text_bytes += len(entry.document) + ITEM_BYTES
             self.owners += [held] * len(vectors)
             rows += vectors
+            self.living += len(vectors)
             if not vectors:
                 self.plain[entry.key] = held
         if rows:
@@ -74,15 +109,15 @@ class Space:
             return
         self.plain.pop(key, None)
         held.gone = version
+        self.living -= held.entry.vectors
         self.text_bytes -= len(held.entry.document) + ITEM_BYTES
 
     def compact(self, dims: int) -> None:
         """Give back the slots of replaced items once they are the greater part."""
-        living = sum(held.entry.vectors for held in self.items.values())
-        if self.matrix.count < max(COMPACT_FROM, 2 * living):
+        if self.matrix.count < max(COMPACT_FROM, 2 * self.living):
             return
         rows, owners, matrix = self.matrix.slice().rows, self.owners, Matrix(dims)
-        kept = [slot for slot, held in enumerate(owners) if held.gone == float("inf")]
+        kept = [slot for slot, held in enumerate(owners) if held.gone == FOREVER]
         matrix.append(rows[kept])
         self.matrix, self.owners = matrix, [owners[slot] for slot in kept]
 
@@ -94,6 +129,21 @@ class Region:
         self.dims = dims
         self.nbytes = 0
         self.under: defaultdict[Namespace, dict[Namespace, Space]] = defaultdict(dict)
+
+    @property
+    def count(self) -> int:
+        """Items in it."""
+        return sum(len(space.items) for _, space in self.spaces())
+
+    def spaces(self) -> Iterable[tuple[Namespace, Space]]:
+        """Return its namespaces and what is in them."""
+        return self.under[()].items() if () in self.under else ()
+
+    def add(self, space: Space, namespace: Namespace) -> None:
+        """Take in a whole namespace that it does not have yet."""
+        self.nbytes += space.nbytes
+        for depth in range(len(namespace) + 1):
+            self.under[namespace[:depth]][namespace] = space
 
     def space(self, namespace: Namespace) -> Space | None:
         """Return a namespace's items, None if it has never had any."""
@@ -121,8 +171,7 @@ class Region:
 
     def _new_space(self, namespace: Namespace) -> Space:
         space = Space(self.dims)
-        for depth in range(len(namespace) + 1):
-            self.under[namespace[:depth]][namespace] = space
+        self.add(space, namespace)
         return space
 
 
@@ -207,6 +256,11 @@ class View:
                 return None
             spaces = list(region.under[prefix].values()) if prefix in region.under else []
             return Snapshot(spaces, self._version, everything=everything)
+
+    def regions(self) -> list[tuple[Namespace, Region]]:
+        """Return the regions with their prefixes."""
+        with self._state:
+            return list(self._regions.items())
 
     def install(self, prefix: Namespace, region: Region) -> None:
         """Keep a region just read; regions within it are dropped, then old ones until the bound is met."""

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from .durability_child import Finding, check, fork, write
+from .durability_child import Finding, check, fork, reopen, write
 from .durability_work import Step, attempt, batch, batch_of, delete, imported, mixed, rebuild, single, vacuum
 
 BELOW, ABOVE = 200, 1_200
@@ -48,6 +48,9 @@ class Scenario(NamedTuple):
     start: int
     watch: bool = False
     """Strike when Chroma begins to write the files of its index, which it does after every thousand rows."""
+    write: Callable[..., None] = write
+    """How a child takes the steps: in one store, or each in a store that is opened and closed for it, which writes
+    what is kept for a quick first search."""
 
 
 SCENARIOS = [
@@ -69,6 +72,8 @@ SCENARIOS = [
     Scenario("rebuild_index", rebuild, ABOVE),
     Scenario("vacuum", vacuum, BELOW),
     Scenario("vacuum", vacuum, ABOVE),
+    Scenario("opened and closed", single, ABOVE, write=reopen),
+    Scenario("opened and closed", batch, ABOVE, write=reopen),
 ]
 
 
@@ -168,7 +173,7 @@ def filling(count):
 
 def kill_once(scenario, bank, chance, *, opening):
     """Let a writer work on a bank for a random time, kill it, check the bank; returns its acknowledgements too."""
-    writer = fork(write, bank.folder, scenario.steps, bank.next, STEPS)
+    writer = fork(scenario.write, bank.folder, scenario.steps, bank.next, STEPS)
     said = [] if opening else [listen(writer, bank) for _ in range(1 if scenario.watch else chance.randint(1, 3))]
     if scenario.watch and not opening:
         await_saving(bank.folder)
