@@ -12,52 +12,30 @@ from reasoningbank_langgraph.math_answers.nodes import Node, apply, number
 
 from .growth import assert_linear, repeated
 
-REPLIES = [
-    *(
-        "{",
-        "}",
-        "\\",
-        " ",
-        "\n",
-        "\t",
-        "*",
-        "_",
-        "#",
-        "$",
-        "\\(",
-        ". A",
-        "1",
-        "\u0301",
-        "\u200b",
-        "<think>",
-        "</think>",
-    ),
-    *(
-        r"\boxed",
-        r"\boxed ",
-        r"\boxed{",
-        r"\boxed{}",
-        r"\boxed{1},",
-        r"\boxed{1} and ",
-        r"x=\boxed{1} or ",
-        r"\boxed{{",
-    ),
-    *(
-        "####\n",
-        "#### 1\n",
-        "#### a ",
-        "answer",
-        "answer ",
-        "answer\n",
-        "answer: ",
-        "final answer is ",
-        "answer is .\n",
-    ),
-    *("### Final Answer\n", "**Answer**\n", "Answer\n---\n", "Answer\n1 and 2 and 3 and 4\n", "Answer:\n$$\n"),
-    *("Final Answer\nThe **sum** of it all is known\n", r"\textbf{Final Answer}", r"\text{answer ", "<b>answer</b>\n"),
+SIGNS_ALONE = ["{", "}", "\\", " ", "\n", "\t", "*", "_", "#", "$", "\\(", ". A", "1", "\u0301", "\u200b"]
+MARKERS = [
+    "<think>",
+    "</think>",
+    r"\boxed",
+    r"\boxed ",
+    r"\boxed{",
+    r"\boxed{}",
+    r"x=\boxed{1} or ",
+    "####\n",
+    "#### a ",
 ]
-
-
+LINES = [
+    "answer",
+    "answer (",
+    "answer ",
+    "answer\n",
+    "final answer is ",
+    "answer is .\n",
+    r"\text{answer ",
+    "<b>answer</b>\n",
+]
+HEADINGS = ["# Final Answer\n", "**Answer**\n", "Answer\n---\n", "Answer\n1 and 2 and 3 and 4\n", "Answer:\n$$\n"]
+REPLIES = [*SIGNS_ALONE, *MARKERS, *LINES, *HEADINGS, "Final Answer\nThe **sum** of it all is known\n"]
 DRESSES = [("", ""), (r"The answer is \boxed{", "}")]
 
 
