@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import HumanMessage, RemoveMessage
 from langgraph.channels import BinaryOperatorAggregate
 from langgraph.graph.message import add_messages
+from langgraph.types import Overwrite
 
 TASK, LESSONS, CHECK = (f"reasoningbank:{kind}:" for kind in ("task", "lessons", "check"))
 """How the ids begin of a task that was no message, of lessons, and of what asks for a check."""
@@ -25,9 +26,19 @@ def is_aside(message: Any, *kinds: str) -> bool:
 
 def unstreamed(message: Any) -> Any:
     """Return a message of ours as data, of which `add_messages` makes a message: LangGraph would stream a message."""
-    if not is_aside(message, TASK, CHECK):
+    if not (isinstance(message, HumanMessage) and is_aside(message, TASK, CHECK)):
         return message
     return {"role": "user", "content": message.content, "id": message.id}
+
+
+def changes(before: list[Any], after: list[Any]) -> list[Any] | Overwrite:
+    """Return the messages that `add_messages` needs to make one conversation of the other."""
+    had, left = {message.id: message for message in before}, {message.id for message in after}
+    gone = [RemoveMessage(id=str(name)) for name in had if name not in left]
+    update: list[Any] = [*gone, *(message for message in after if had.get(message.id) != message)]
+    if add_messages(before, update) != after:
+        return Overwrite(after)
+    return [unstreamed(message) for message in update]
 
 
 def adds_messages(channel: object) -> bool:

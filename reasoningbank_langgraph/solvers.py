@@ -6,12 +6,12 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.base import RunnableBindingBase
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from reasoningbank_langgraph.asides import LESSONS, TASK, adds_messages, aside, is_aside, unstreamed
+from reasoningbank_langgraph.asides import LESSONS, TASK, adds_messages, aside, changes, is_aside
 from reasoningbank_langgraph.messages import to_messages
 from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.state import Names
@@ -43,8 +43,7 @@ def prepared(solver: Any, names: Names, builder: StateGraph[Any, Any, Any, Any],
     if names.messages in reads:
         asks = not checks and isinstance(names.task, str) and names.task != names.messages
         quiet = adds_messages(builder.channels.get(str(names.messages)))
-        shown = _Shown(names, asks=asks, lessons=not _SHOWING & set(reads), quiet=quiet)
-        return _step(shown.before, "show") | solver | _step(shown.after, "hide")
+        return _Agent(solver, _Shown(names, asks=asks, lessons=not _SHOWING & set(reads), quiet=quiet))
     if isinstance(names.task, str) and names.task not in reads:
         raise ValueError(
             f"the solver is a graph that reads {', '.join(sorted(reads)) or 'nothing'}, and neither the conversation "
@@ -89,12 +88,29 @@ class _Shown:
             conversation.insert(_place(conversation, asked), aside(LESSONS, state["memory_prompt"]))
         return {**state, str(self.names.messages): conversation}
 
-    def after(self, update: Any) -> Any:
+    def after(self, state: Mapping[str, Any], update: Any) -> Any:
         name = str(self.names.messages)
         if not isinstance(update, Mapping) or name not in update:
             return update
         left = [message for message in update[name] if not is_aside(message, LESSONS)]
-        return {**update, name: [unstreamed(message) for message in left] if self.quiet else left}
+        return {**update, name: changes(state.get(name) or [], left) if self.quiet else left}
+
+
+class _Agent(RunnableLambda[Any, Any]):
+    """An agent with what it is shown; what it takes out of the conversation, by summing it up, say, is gone there."""
+
+    def __init__(self, agent: Runnable[Any, Any], shown: _Shown) -> None:
+        super().__init__(agent.invoke, agent.ainvoke, name="agent")
+        self.agent, self.shown = agent, shown
+        self.deps = [agent]  # where LangGraph looks for subgraphs
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run the agent inside a graph."""
+        return self.shown.after(input, self.agent.invoke(self.shown.before(input), config, **kwargs))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run the agent inside a graph, without blocking the loop."""
+        return self.shown.after(input, await self.agent.ainvoke(self.shown.before(input), config, **kwargs))
 
 
 def _place(conversation: Sequence[Any], asked: Sequence[bool]) -> int:
@@ -111,10 +127,3 @@ def _channels(solver: Any) -> Collection[str] | None:
     if not isinstance(solver, CompiledStateGraph):
         return None
     return solver.builder.schemas[solver.builder.input_schema]
-
-
-def _step(function: Any, name: str) -> Runnable[Any, Any]:
-    async def awaited(value: Any) -> Any:
-        return function(value)
-
-    return RunnableLambda(function, awaited, name=name)

@@ -168,6 +168,21 @@ async def test_an_agent_that_asks_a_person_goes_on_where_it_was():
     assert NOTES in chat.calls[2][0].text
 
 
+def test_what_an_agent_sums_up_is_summed_up_in_the_conversation():
+    from langchain.agents.middleware import SummarizationMiddleware
+
+    summing = SummarizationMiddleware(Chat(lambda _: "in short"), trigger=("messages", 4), keep=("messages", 2))
+    chat, store = Chat(lambda _: AIMessage("five")), indexed_memory()
+    graph = app(create_agent(chat, [], middleware=[summing]), store)
+    tasks = [f"how long is {name}?" for name in "abcd"]
+    for task in tasks:
+        result = graph.invoke({"task": task}, config())
+    assert history(result)[-2:] == [tasks[-1], "five"]
+    assert len(history(result)) == len(result["messages"]) <= 4
+    assert [message.text for message in chat.calls[-1]][-1] == tasks[-1]
+    assert len(result["lessons"]) == 1
+
+
 def test_a_graph_with_a_channel_for_lessons_shows_them_itself():
     class Showing(MessagesState):
         memory_prompt: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, get_type_hints
 
-from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.channels import (
     AnyValue,
     BinaryOperatorAggregate,
@@ -15,10 +14,9 @@ from langgraph.channels import (
     UntrackedValue,
 )
 from langgraph.graph import StateGraph
-from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 
-from reasoningbank_langgraph.asides import CHECK, adds_messages, is_aside, unstreamed
+from reasoningbank_langgraph.asides import CHECK, adds_messages, changes, is_aside
 from reasoningbank_langgraph.state import Names
 
 _LAST, _REDUCED, _PASSING = (
@@ -79,19 +77,8 @@ class Carried(NamedTuple):
         return {
             **{name: after[name] for name in self.last if name in after},
             **{name: Overwrite(_unchecked(after[name])) for name in self.reduced if name in after},
-            **{name: _added(before[name], _unchecked(after[name])) for name in self.conversations if name in after},
+            **{name: changes(before[name], _unchecked(after[name])) for name in self.conversations if name in after},
         }
-
-
-def _added(before: list[BaseMessage], after: list[BaseMessage]) -> list[BaseMessage] | Overwrite:
-    """Return the messages that `add_messages` needs to make one conversation of the other."""
-    had, left = {message.id: message for message in before}, {message.id for message in after}
-    gone = [RemoveMessage(id=str(name)) for name in had if name not in left]
-    new = [message for message in after if had.get(message.id) != message]
-    update: list[Any] = [*gone, *new]
-    if add_messages(before, update) != after:  # type: ignore[arg-type]
-        return Overwrite(after)
-    return [unstreamed(message) for message in update]
 
 
 def _unchecked(value: Any) -> Any:
