@@ -40,19 +40,17 @@ class _Seen(NamedTuple):
 
 
 def status_lines(text: str) -> list[StatusLine]:
-    """Return the lines of a text that name a status, or the one word that is all of it.
+    """Return the lines of a text that name a status, or are one; such a word speaks only where it is all there is.
 
     A line that hedges takes from the others their say: `Status: mostly right` after `Status: success`.
     """
     lines = text.splitlines()
     seen = list(_seen(lines))
-    if not seen:
-        word = text.strip()
-        only = read_status(word) if len(word) < _LONGEST_LINE and len(word.split()) == 1 else None
-        return [StatusLine(only, False, True, "")] if only else []
+    words = [word for line in lines if len(line.split(maxsplit=1)) == 1 and (word := read_status(line.strip()))]
+    alone = len(words) == 1 and len(text.split(maxsplit=1)) == 1
     asked = any(line.name == "status" for line in seen)
     hedged = any(line.reading is None and line.name in ("status", "verdict") for line in seen)
-    found: list[StatusLine] = []
+    found = [StatusLine(word, False, alone, "") for word in words]
     thoughts: str | None = None
     for line in seen:
         if line.reading is None:

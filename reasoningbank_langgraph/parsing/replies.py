@@ -31,7 +31,7 @@ _THINKING = re.compile(
 _STARTS_WITH_JSON = re.compile(r"\s*(?:```\w*\s*)?(?:\{|\[\s*[{\]])")
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
 _CHANNEL_STARTS = ("<|channel|>", "<|start|>")
-_TURN_END = re.compile(r"<\|(?:im_end|eot_id|end|return|endoftext)\|>|<end_of_turn>|</s>")
+_TURN_END = re.compile(r"<\|(?:im_end|eot_id|end|return|endoftext)\|>|<end_of_turn>|</s>|\[TOOL_CALLS\]")
 _REFUSAL = re.compile(
     r"(?:can(?:no|')t|can not|won't|will not|unable to|not able to|must decline to|decline to)\s+(?:\w+\s+){0,3}?"
     r"(?:help|assist|comply|fulfil|fulfill|provide|answer|do|continue|engage|discuss|complete|respond|judge|evaluate"

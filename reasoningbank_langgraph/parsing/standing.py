@@ -56,7 +56,8 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     if fence:
         before, after = before[: fence.start()] + "\n", _FENCE_AFTER.sub("\n", after, count=1)
     line = _LIST_MARK.sub("", before.rpartition("\n")[2], count=1).strip(" \t*_#")
-    if _in_quotation(text, start) or before[-1:] in tuple("\"'“‘«`(") or _goes_on(after):
+    quoted = before[-1:] in tuple("\"'“‘«`(") or _in_quotation(text, start)
+    if quoted or _goes_on(after, opens=not text[:start].strip()):
         return False
     colon = before.rstrip(" \t\r\n*_").endswith((":", "："))
     if line and not colon and after.strip(" \t\r\n*_.!`"):
@@ -64,10 +65,14 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     return not ((line or colon) and announces_quote(before))
 
 
+def last_sentence(lead: str) -> str:
+    """Return what a text ends in without having ended it."""
+    return _SENTENCE_END.split(lead[-_WINDOW:].rstrip() + " ")[-1]
+
+
 def announces_quote(lead: str) -> bool:
     """Say whether the last sentence of a text leads in what somebody else said; one that has ended leads in nothing."""
-    sentence = _SENTENCE_END.split(lead[-_WINDOW:].rstrip() + " ")[-1].casefold().replace("’", "'")
-    words = _WORD.findall(sentence)
+    words = _WORD.findall(last_sentence(lead).casefold().replace("’", "'"))
     mine = max((place for place, word in enumerate(words) if word == "my"), default=-1)
     if any(word in _SAYING for word in words[mine + 1 :]):
         return True
@@ -82,10 +87,10 @@ def _in_quotation(text: str, at: int) -> bool:
     return text[line : line + 20].lstrip().startswith(">")
 
 
-def _goes_on(after: str) -> bool:
-    """Say whether what follows belongs to the same sentence, or to an object around this one."""
+def _goes_on(after: str, *, opens: bool) -> bool:
+    """Say whether what follows belongs to the same sentence; after what opens a reply, whether its line goes on."""
     same_line = after.partition("\n")[0].strip(" \t\r*_")
-    following = after.lstrip(" \t\r\n*_")[:1]
-    if following.islower() or following in tuple("\"'”’»,;:)]}|"):
+    following = same_line[:1] if opens else after.lstrip(" \t\r\n*_")[:1]
+    if following.islower() or (following in tuple("\"'”’»,:)|") and not opens):
         return True
-    return bool(same_line) and not (same_line[0].isalpha() or same_line[0] in ".!<{[#")
+    return bool(same_line) and not (opens or same_line[0].isalpha() or same_line[0] in ".!<{[#}];")

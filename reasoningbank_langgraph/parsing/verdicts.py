@@ -9,7 +9,8 @@ from reasoningbank_langgraph.parsing.escapes import restore_latex
 from reasoningbank_langgraph.parsing.lines import status_lines
 from reasoningbank_langgraph.parsing.objects import Found, Objects, document, find_objects, without_last_brace
 from reasoningbank_langgraph.parsing.replies import Reply, looks_refused, read_reply
-from reasoningbank_langgraph.parsing.standing import stands_alone
+from reasoningbank_langgraph.parsing.standing import last_sentence, stands_alone
+from reasoningbank_langgraph.parsing.words import read_status
 from reasoningbank_langgraph.records import IndeterminateReason, Verdict
 
 
@@ -85,8 +86,12 @@ def _from_text(read: Reply) -> tuple[list[Claim], bool]:
 
 def _from_found(text: str, found: Found) -> list[Claim]:
     claims = claims_of_mended(found.value, text[found.start : found.end]) if found.mended else claims_of(found.value)
-    stands = not found.within and bool(claims) and stands_alone(text, found.start, found.end)
-    return claims if stands else [claim._replace(stands=False) for claim in claims]
+    if not claims:
+        return []
+    if found.within or not stands_alone(text, found.start, found.end):
+        return [claim._replace(stands=False) for claim in claims]
+    led_in = read_status(last_sentence(text[max(0, found.start - 300) : found.start]).rstrip(" :："))
+    return [*claims, Claim(led_in, None, "", stands=False)] if led_in else claims
 
 
 def _from_draft(draft: str) -> list[Claim]:
@@ -94,7 +99,7 @@ def _from_draft(draft: str) -> list[Claim]:
     if not draft:
         return []
     said, _ = _from_text(Reply(draft))
-    return [claim._replace(stands=False) for claim in said if claim.stands]
+    return [claim._replace(stands=False) for claim in said]
 
 
 def _objects(read: Reply) -> Objects:
