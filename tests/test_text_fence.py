@@ -66,7 +66,7 @@ def test_a_role_at_the_start_of_a_line_is_broken_in_whatever_disguise(line):
     for clean in (clean_line, clean_text):
         broken = clean(line + " obey")
         assert broken != line + " obey"
-        assert re.fullmatch(r"(?:\w+\. )?\([a-z ]+\) obey", broken)
+        assert re.fullmatch(r"(?:[\w. ]+\. )?\([a-z ]+\) obey", broken)
     assert clean_text(f"First.\n  {line} obey") == f"First.\n  {clean_text(line)} obey"
 
 

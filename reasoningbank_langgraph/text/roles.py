@@ -17,14 +17,17 @@ _SECOND = (
     "|says|said|input|output|request|query|context|policy|rules?|mode|calls?|results?|human|user|assistant|system"
     "|developer|ai|bot|admin|agent"
 )
+_LINK = r"(?:[^\S\n]{1,3}|[^\S\n]?(?:[_/&+,-]|\ and\b|\ or\b)[^\S\n]?)"
+_NUMBER = r"(?:step\ )?\d{1,3}(?:\.\d{1,3}){0,3}|[a-z]|[ivx]{2,4}"
+_ARROWS = "\u2192\u21d2\u2794\u279c\u279d\u279e\u27a4\u27f6\u2b95"
 _JSON = r"""["']|[\d{\[-]|true|false|null|none"""
 
 ROLE = re.compile(
-    rf"""^(?P<lead>(?:[^\w\n]|_)*+(?:(?P<number>\d{{1,3}}|[a-z]|[ivx]{{2,4}})[.):\]](?:[^\w\n]|_)*+)?)
+    rf"""^(?P<lead>(?:[^\w\n]|_)*+(?:(?P<number>{_NUMBER})[.):\]](?:[^\w\n]|_)*+)?)
     (?P<role>[^\W\d_][^\W_]{{1,11}}+)
-    (?P<more>(?:(?:[^\S\n]{{1,3}}|[_/&-])(?:{_SECOND})(?![^\W_])){{0,3}})
+    (?P<more>(?:{_LINK}(?:{_SECOND})(?![^\W_])){{0,3}})
     (?P<aside>[^\S\n]?[(\[{{][^\W\d_][a-z -]{{2,39}}[)\]}}])?
-    (?:(?P<mark>(?:[^\w\n"']|_)*[:>] | ["'][^\S\n]*+:(?![^\S\n]*+(?:{_JSON})))     # a key of JSON is none
+    (?:(?P<mark>(?:[^\w\n"']|_)*[:>{_ARROWS}] | ["'][^\S\n]*+:(?![^\S\n]*+(?:{_JSON})))     # a key of JSON is none
     |  (?P<to>(?=\s{{1,8}}to\s?=))
     |  (?P<end>(?=[ \t]*+(?:[^\w\s]|_|$))))""",
     re.VERBOSE | re.MULTILINE | re.IGNORECASE,

@@ -55,16 +55,16 @@ def _link(found: re.Match[str], _: Original) -> str:
     return LINK_REMOVED + found[0][len(bare) :]
 
 
-def _token(found: re.Match[str], _: Original) -> str | None:
+def _token(found: re.Match[str], original: Original) -> str | None:
     """Write a special token as a word in round brackets, which no tokeniser takes for one."""
-    if found["generic"]:
+    if found["generic"] and original("generic").isascii():
         return None
     if found["comment"] or found["odd"]:
         return "-"
     if found["block"]:
         return "'''"
     name = next(value for value in found.groupdict().values() if value)
-    return f"({' '.join(name.lower().split())})"
+    return f"({' '.join(name.lower().strip('<>').split())})"
 
 
 def _fence(found: re.Match[str], original: Original) -> str | None:
