@@ -102,14 +102,29 @@ class OfRun(_UntilTheEnd):
 
 
 class OfLastRun(_UntilTheEnd):
-    """Holds a mapping, in which later runs find as `over` when its run ended (microseconds since 1970)."""
+    """Holds a mapping, to which it adds when its run ended (`over`) and when the run that reads it began (`loaded`).
 
-    __slots__ = ()
+    Both are in microseconds since 1970; `over` is None while the run goes on, and where it was broken off.
+    """
+
+    __slots__ = ("loaded",)
+
+    def __init__(self, typ: Any, key: str = "") -> None:
+        super().__init__(typ, key)
+        self.loaded = time.time_ns() // 1000
+
+    def copy(self) -> Self:
+        """Return a copy."""
+        copied = super().copy()
+        copied.loaded = self.loaded
+        return copied
 
     def get(self) -> Any:
-        """Return the mapping."""
+        """Return the mapping. What came from the graph around this one says what was found there."""
         held = super().get()
-        return {**held, "over": self.over or held.get("over")}
+        if self.over is None and held.get("over") is not None:
+            return held
+        return {**held, "over": self.over, "loaded": self.loaded}
 
 
 class Waiting(Latest):

@@ -149,6 +149,13 @@ class Provenance(Record):
     memory_ids_used: tuple[str, ...] = ()
     attempt_digest: str = ""
     """Content identity of the attempt: equal when the same attempt is replayed."""
+    origin: str = ""
+    """Id of the first attempt in the history of the thread, where it is known."""
+    line: tuple[tuple[str, int, int | str | None], ...] = ()
+    """The attempts that led to this one, and it: id, begin and end (microseconds since 1970; what it had done, where
+    the next one began before its end). It tells branches of a thread apart; empty where there was no `retrieve`."""
+    after: str | None = None
+    """What came before these: nothing (""), the attempt that wrote the item with this id, or more than is kept."""
 
 
 class Utility(Record):

@@ -179,7 +179,7 @@ def told(items):
     rows = []
     for item in items:
         row = item.model_dump(mode="json", exclude={"id", "experience_id", "created_at", "updated_at"})
-        for own in ("checkpoint_ns", "checkpoint_id", "task_id", "run_id"):
+        for own in ("checkpoint_ns", "checkpoint_id", "task_id", "run_id", "origin", "line", "after"):
             del row["provenance"][own]
         row["provenance"]["memory_ids_used"] = sorted(places[used] for used in row["provenance"]["memory_ids_used"])
         rows.append(row)

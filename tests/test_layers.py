@@ -12,7 +12,7 @@ PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 ROWS = [
     ["errors"],
     ["messages", "namespaces", "files", "channels"],
-    ["records", "variants"],
+    ["records", "variants", "lines"],
     ["prompts", "text", "models", "dialects", "refusals", "streams", "threads"],
     ["outages"],
     ["asides", "parsing", "embeddings", "quotations", "trajectory", "state", "dialogue"],

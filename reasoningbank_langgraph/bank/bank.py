@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -13,11 +13,11 @@ from langgraph.store.base import GetOp
 
 from reasoningbank_langgraph.bank import adding, forgetting, importing, jsonl, searching
 from reasoningbank_langgraph.bank.adding import Written
-from reasoningbank_langgraph.bank.branches import latest, orphans
+from reasoningbank_langgraph.bank.branches import Branch, latest, orphans
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.layout import Match, check_match, to_item
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
-from reasoningbank_langgraph.bank.past import Past
+from reasoningbank_langgraph.bank.past import Past, then
 from reasoningbank_langgraph.bank.searching import Question
 from reasoningbank_langgraph.bank.turns import aturn, turn
 from reasoningbank_langgraph.errors import PastBankError
@@ -101,11 +101,12 @@ class MemoryBank:
         min_score: float | None = None,
         thread_id: str | None = None,
         written: Iterable[str] | None = None,
+        attempt: Mapping[str, Any] | None = None,
     ) -> list[RetrievedMemory]:
         """Return the lessons that fit a task, best first; one embedding call.
 
-        Never returned: lessons of the task itself, items that are not active or past `valid_until`, and, of the
-        thread `thread_id`, items that are not in `written` (they belong to a branch this one does not descend from).
+        Never returned: lessons of the task itself, items that are not active or past `valid_until`, and items that the
+        thread `thread_id` is known to have learned on another branch, one that this branch does not descend from.
 
         Args:
             task: text of the task at hand.
@@ -114,9 +115,11 @@ class MemoryBank:
             max_items: items to return in all.
             min_score: floor of the similarity, 0..1; None for no floor.
             thread_id: the thread that asks; None for no branch filter.
-            written: ids this branch of the thread has written.
+            written: ids this branch of the thread has written, oldest first.
+            attempt: what `retrieve` notes of the attempt that asks (`state["attempt"]`), which tells branches apart.
         """
-        return run(self._search(Question(task, task_id, k, max_items, min_score, thread_id, _ids(written))), self.store)
+        branch = Branch.asking(thread_id, written, attempt)
+        return run(self._search(Question(task, task_id, k, max_items, min_score, branch)), self.store)
 
     async def asearch(
         self,
@@ -128,10 +131,11 @@ class MemoryBank:
         min_score: float | None = None,
         thread_id: str | None = None,
         written: Iterable[str] | None = None,
+        attempt: Mapping[str, Any] | None = None,
     ) -> list[RetrievedMemory]:
         """Async form of `search`."""
-        asked = Question(task, task_id, k, max_items, min_score, thread_id, _ids(written))
-        return await arun(self._search(asked), self.store)
+        branch = Branch.asking(thread_id, written, attempt)
+        return await arun(self._search(Question(task, task_id, k, max_items, min_score, branch)), self.store)
 
     def get(self, item_id: str) -> MemoryItem | None:
         """Return one item, whatever its status, or None."""
@@ -198,9 +202,8 @@ class MemoryBank:
         Raises:
             ValueError: none or several of the four, or an empty one.
         """
-        return self._write(
-            forgetting.forget(self.namespace, _chosen(id, thread_id, run_id, experience_id), cascade=cascade)
-        )
+        chosen = {"id": id, "thread_id": thread_id, "run_id": run_id, "experience_id": experience_id}
+        return self._write(forgetting.forget(self.namespace, chosen, cascade=cascade))
 
     async def aforget(
         self,
@@ -212,7 +215,7 @@ class MemoryBank:
         cascade: bool = True,
     ) -> list[str]:
         """Async form of `forget`."""
-        chosen = _chosen(id, thread_id, run_id, experience_id)
+        chosen = {"id": id, "thread_id": thread_id, "run_id": run_id, "experience_id": experience_id}
         return await self._awrite(forgetting.forget(self.namespace, chosen, cascade=cascade))
 
     def export_jsonl(self, path: str | os.PathLike[str]) -> int:
@@ -239,9 +242,9 @@ class MemoryBank:
         return self._write(importing.import_items(self.namespace, self.match, file, jsonl.read(file)))
 
     def reconcile(self, thread_id: str, graph: Graph, *, forget: bool = False) -> list[MemoryItem]:
-        """Return the items a thread wrote on branches that its latest checkpoint does not descend from.
+        """Return the items a thread is known to have written on branches its latest checkpoint does not descend from.
 
-        Other threads see such items, because the attempts were real and judged, until they are forgotten here.
+        Other threads see such items until they are forgotten here. What runs side by side on one thread learned stays.
 
         Args:
             thread_id: the thread.
@@ -249,7 +252,8 @@ class MemoryBank:
             forget: remove them.
 
         Raises:
-            UnknownBranchError: the graph has no state of that thread, or one that says nothing of what was written.
+            UnknownBranchError: the graph has no state of that thread, or one that says nothing of what was written; or
+                items are to be removed, and of some it cannot be known on which branch they are (nothing is removed).
         """
         return self._write(orphans(self.namespace, thread_id, graph.get_state(latest(thread_id)), forget=forget))
 
@@ -259,20 +263,20 @@ class MemoryBank:
         return await self._awrite(orphans(self.namespace, thread_id, state, forget=forget))
 
     def _search(self, asked: Question) -> Ops[list[RetrievedMemory]]:
-        if self._past and asked.thread_id is None:
-            asked = asked._replace(thread_id=self._past.thread_id, written=self._past.written)
+        if self._past and asked.branch.thread_id is None:
+            asked = asked._replace(branch=self._past.branch)
         return searching.search(self.namespace, asked, self._past)
 
     def _get(self, item_id: str) -> Ops[MemoryItem | None]:
-        (row,) = yield [GetOp(self.namespace, item_id)]
-        if row is None or not self._past:
-            return None if row is None else to_item(row)
-        return self._past.item(row) if self._past.holds(row) else None
+        rows = [row for row in (yield [GetOp(self.namespace, item_id)]) if row is not None]
+        return next(iter((yield from self._there(rows))), None)
 
     def _items(self) -> Ops[list[MemoryItem]]:
         rows = yield from rows_where(self.namespace, {})
-        past = self._past
-        return [past.item(row) for row in rows if past.holds(row)] if past else [to_item(row) for row in rows]
+        return (yield from self._there(rows))
+
+    def _there(self, rows: list[Any]) -> Ops[list[MemoryItem]]:
+        return (yield from then(self.namespace, self._past, rows)) if self._past else [to_item(row) for row in rows]
 
     def _write(self, operation: Ops[Result]) -> Result:
         self._require_present()
@@ -291,9 +295,3 @@ class MemoryBank:
 
 def _ids(ids: Iterable[str] | None) -> frozenset[str]:
     return frozenset([ids] if isinstance(ids, str) else ids or ())
-
-
-def _chosen(
-    item: str | None, thread_id: str | None, run_id: str | None, experience_id: str | None
-) -> dict[str, str | None]:
-    return {"id": item, "thread_id": thread_id, "run_id": run_id, "experience_id": experience_id}

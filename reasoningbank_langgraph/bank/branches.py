@@ -1,20 +1,82 @@
-"""What a thread wrote on branches that its present state does not descend from."""
+"""What of a thread's lessons a branch of it may see, and which of them are known to be of another branch."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 
 from reasoningbank_langgraph.bank.forgetting import remove
-from reasoningbank_langgraph.bank.layout import Namespace, to_item
+from reasoningbank_langgraph.bank.layout import NEVER, Namespace, to_item
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import UnknownBranchError
+from reasoningbank_langgraph.lines import Line, Lines, next_line
+from reasoningbank_langgraph.records import now
 
 if TYPE_CHECKING:
+    from langgraph.store.base import Item
     from langgraph.types import StateSnapshot
 
     from reasoningbank_langgraph.records import MemoryItem
+
+Sight = Callable[["Item"], bool]
+
+
+class Branch(NamedTuple):
+    """The branch of a thread that asks, with no thread for one that may see all."""
+
+    thread_id: str | None = None
+    known: frozenset[str] = frozenset()
+    """Ids it stands by: written, and on their way into the bank."""
+    line: Line = Line()
+
+    @classmethod
+    def of(cls, thread_id: str | None, state: Mapping[str, Any], when: datetime) -> Branch:
+        """Return the branch a state of the thread is on, as an attempt that begins then would find it."""
+        line = next_line(state, when, state.get("answer"), state.get("messages") or ())
+        return cls(thread_id, frozenset(known_to(state)), line)
+
+    @classmethod
+    def asking(cls, thread_id: str | None, written: Iterable[str] | None, attempt: Mapping[str, Any] | None) -> Branch:
+        """Return the branch of one who knows what it has written and, at best, what `retrieve` noted of its attempt."""
+        ids = [written] if isinstance(written, str) else list(written or ())
+        line = next_line({"written": ids}, now()) if attempt is None else Line.of(attempt)
+        return cls(thread_id, frozenset(ids), line)
+
+    def strangers(self, rows: Iterable[Item]) -> list[Item]:
+        """Return the rows of the thread that the branch does not know."""
+        return [row for row in rows if row.value["thread_id"] == self.thread_id and row.key not in self.known]
+
+
+def known_to(state: Mapping[str, Any]) -> list[str]:
+    """Return the ids a state stands by: written, and on their way into the bank."""
+    waiting = [item for entry in state.get("unwritten") or () for item in entry["items"]]
+    return [*(state.get("written") or ()), *(lesson["id"] for lesson in [*(state.get("lessons") or ()), *waiting])]
+
+
+def sight(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Ops[Sight]:
+    """Return what says of a row, one of these or learned with one of these, whether the branch may see it.
+
+    Hidden is only what is known to be of another branch, and what was written after the attempt that asks began: it may
+    be tried again, and sees the same each time.
+    """
+    (*_, (_, began, _)) = branch.line.stages or (("", NEVER, None),)
+    lines, strangers = _lines(branch, rows), branch.strangers(rows)
+    if any(lines.relation(row.value) == "unresolved" for row in strangers):
+        lines = _lines(branch, (yield from rows_where(namespace, {"thread_id": branch.thread_id})))
+
+    def seen(row: Item) -> bool:
+        if not branch.strangers([row]):
+            return True
+        return row.value.get("since", 0) <= began and lines.relation(row.value) != "other"
+
+    return seen
+
+
+def _lines(branch: Branch, rows: Iterable[Item]) -> Lines:
+    return Lines(branch.line, ((row.key, row.value) for row in rows if row.value["thread_id"] == branch.thread_id))
 
 
 def latest(thread_id: str) -> RunnableConfig:
@@ -23,25 +85,34 @@ def latest(thread_id: str) -> RunnableConfig:
 
 
 def orphans(namespace: Namespace, thread_id: str, state: StateSnapshot, *, forget: bool) -> Ops[list[MemoryItem]]:
-    """Return the items of a thread that its state does not know, and remove them if asked to.
+    """Return the items of a thread that are of another branch than its state, and remove them if asked to.
 
     Raises:
-        UnknownBranchError: the state says nothing of what was written, so every item would look like an orphan.
+        UnknownBranchError: the state says nothing of what was written; or items are to be removed, and of some it
+            cannot be known on which branch they are.
     """
-    known = _known(thread_id, state)
+    branch = _branch(thread_id, state)
     rows = yield from rows_where(namespace, {"thread_id": thread_id})
-    found = [row for row in rows if row.key not in known]
+    lines = _lines(branch, rows)
+    relations = {row.key: lines.relation(row.value) for row in branch.strangers(rows)}
+    unsure = [key for key, relation in relations.items() if relation in ("unknown", "unresolved")]
+    if forget and unsure:
+        raise UnknownBranchError(
+            thread_id,
+            f"{len(unsure)} of its {len(rows)} items, {unsure[0]!r} for one, may be of this branch or of another: they "
+            "belong to other checkpoints than the present ones, or tell of none; nothing was removed. reconcile() "
+            "without forget lists what is known to be of another branch, and forget(id) removes an item",
+        )
+    found = [row for row in rows if relations.get(row.key) == "other"]
     if forget:
         yield from remove(namespace, {row.key for row in found})
     return [to_item(row) for row in found]
 
 
-def _known(thread_id: str, state: StateSnapshot) -> set[str]:
-    """Return the ids a state stands by: written, and on their way into the bank."""
+def _branch(thread_id: str, state: StateSnapshot) -> Branch:
     if not state.created_at:
         raise UnknownBranchError(thread_id, "the graph's checkpointer has no checkpoint of it")
     values: dict[str, Any] = state.values
     if "written" not in values:
         raise UnknownBranchError(thread_id, "its state has no channel 'written': let it include ReasoningBankState")
-    waiting = [item for attempt in values.get("unwritten") or () for item in attempt["items"]]
-    return {*values["written"], *(lesson["id"] for lesson in [*(values.get("lessons") or ()), *waiting])}
+    return Branch.of(thread_id, values, datetime.fromisoformat(state.created_at))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from reasoningbank_langgraph.bank.layout import NEVER, micros, to_item
+from reasoningbank_langgraph.bank.branches import Branch, sight
+from reasoningbank_langgraph.bank.layout import NEVER, Namespace, micros, to_item
+from reasoningbank_langgraph.bank.operations import Ops
 from reasoningbank_langgraph.errors import InvalidMomentError
 
 if TYPE_CHECKING:
@@ -20,8 +23,7 @@ class Past(NamedTuple):
 
     at: int
     """Microseconds since 1970."""
-    thread_id: str | None = None
-    written: frozenset[str] = frozenset()
+    branch: Branch = Branch()
 
     @classmethod
     def of(cls, when: datetime | StateSnapshot) -> Self:
@@ -41,12 +43,12 @@ class Past(NamedTuple):
             )
         thread = config.get("configurable", {}).get("thread_id")
         thread = None if thread is None else str(thread)
-        return cls(micros(datetime.fromisoformat(created)), thread, frozenset(when.values.get("written") or ()))
+        moment = datetime.fromisoformat(created)
+        return cls(micros(moment), Branch.of(thread, when.values, moment))
 
     def holds(self, row: Item) -> bool:
-        """Say whether a row was in the bank, and active, on this branch."""
-        since, retired = row.value.get("since", 0), row.value.get("retired", NEVER)
-        return since <= self.at < retired and on_branch(row, self.thread_id, self.written)
+        """Say whether a row was in the bank, and active."""
+        return bool(row.value.get("since", 0) <= self.at < row.value.get("retired", NEVER))
 
     def item(self, row: Item) -> MemoryItem:
         """Return the record of a row that was there: active then, whatever became of it."""
@@ -58,6 +60,7 @@ class Past(NamedTuple):
         return {"since": {"$lte": self.at}, "retired": {"$gt": self.at}}
 
 
-def on_branch(row: Item, thread_id: str | None, written: frozenset[str]) -> bool:
-    """Say whether a branch of a thread may see a row: another thread wrote it, or this branch did."""
-    return thread_id is None or row.value["thread_id"] != thread_id or row.key in written
+def then(namespace: Namespace, past: Past, rows: Sequence[Item]) -> Ops[list[MemoryItem]]:
+    """Return those of the rows that were there, on the branch of the checkpoint if the moment is that of one."""
+    seen = yield from sight(namespace, past.branch, rows)
+    return [past.item(row) for row in rows if past.holds(row) and seen(row)]

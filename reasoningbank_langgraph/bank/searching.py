@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from reasoningbank_langgraph.bank.branches import Branch, Sight, sight
 from reasoningbank_langgraph.bank.layout import Namespace, find, known_as, matched_text, micros, to_item
 from reasoningbank_langgraph.bank.operations import PAGE, Ops
-from reasoningbank_langgraph.bank.past import Past, on_branch
+from reasoningbank_langgraph.bank.past import Past
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, RetrievedMemory, now, task_key
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ class Question(NamedTuple):
     k: int
     max_items: int
     min_score: float | None
-    thread_id: str | None
-    written: frozenset[str]
+    branch: Branch
 
 
 def check_question(k: int, max_items: int, min_score: float | None) -> None:
@@ -40,7 +40,7 @@ def search(namespace: Namespace, asked: Question, past: Past | None) -> Ops[list
     """Return the items of the k experiences that fit best."""
     check_question(asked.k, asked.max_items, asked.min_score)
     where = _usable(asked.task, asked.task_id or task_key(asked.task), past)
-    hits = yield from _hits(namespace, asked, where)
+    hits, seen = yield from _hits(namespace, asked, where)
     best = _best(hits, asked.min_score)
     chosen = list(best)[: asked.k]
     groups: Sequence[list[SearchItem]] = ()
@@ -50,7 +50,7 @@ def search(namespace: Namespace, asked: Question, past: Past | None) -> Ops[list
     own = {hit.key: hit.score for hit in hits}
     memories: list[RetrievedMemory] = []
     for name, group in zip(chosen, groups, strict=True):
-        visible = [row for row in group if on_branch(row, asked.thread_id, asked.written)]
+        visible = [row for row in group if seen(row)]
         ranked = sorted(visible, key=lambda row: (-(own.get(row.key) or 0.0), row.key))
         memories += [_retrieved(row, best[name], own.get(row.key), past) for row in ranked]
     return memories[: asked.max_items]
@@ -76,23 +76,25 @@ def _best(hits: Sequence[SearchItem], min_score: float | None) -> dict[str, Sear
     return best
 
 
-def _hits(namespace: Namespace, asked: Question, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:
+def _hits(namespace: Namespace, asked: Question, where: Mapping[str, Any]) -> Ops[tuple[list[SearchItem], Sight]]:
     """Return enough rows to hold the best of k experiences: none has more than `ITEMS_PER_GROUP` items."""
-    query, limit = matched_text(asked.task), ITEMS_PER_GROUP * asked.k
-    if asked.thread_id is None:
+    query, limit, branch = matched_text(asked.task), ITEMS_PER_GROUP * asked.k, asked.branch
+    if branch.thread_id is None:
         (found,) = yield [find(namespace, where, query, limit)]
-        return list(found)
-    others = find(namespace, {**where, "thread_id": {"$ne": asked.thread_id}}, query, limit)
-    same = {**where, "thread_id": asked.thread_id}
+        return list(found), lambda _: True
+    others = find(namespace, {**where, "thread_id": {"$ne": branch.thread_id}}, query, limit)
+    same = {**where, "thread_id": branch.thread_id}
     page = max(limit, PAGE)
     elsewhere, mine = yield [others, find(namespace, same, query, page)]
-    own = [row for row in mine if row.key in asked.written]
+    seen = yield from sight(namespace, branch, mine)
+    own = [row for row in mine if seen(row)]
     offset = page
     while len(mine) == page and len(own) < limit:
         (mine,) = yield [find(namespace, same, query, page, offset)]
-        own += [row for row in mine if row.key in asked.written]
+        seen = yield from sight(namespace, branch, mine)
+        own += [row for row in mine if seen(row)]
         offset += page
-    return [*elsewhere, *own]
+    return [*elsewhere, *own], seen
 
 
 def _retrieved(row: SearchItem, best: SearchItem, own: float | None, past: Past | None) -> RetrievedMemory:

@@ -95,7 +95,7 @@ def create_gather(scaling: Scaling) -> RunnableLambda[Any, dict[str, Any]]:
     """
 
     def gather(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        started, context, rollouts = time.perf_counter(), Context.here("gather", config), read_rollouts(state)
+        started, context, rollouts = time.perf_counter(), Context.here("gather", config, state), read_rollouts(state)
         if ended(rollouts, scaling) is None:
             return {}
         failures = {rollout.number: str(rollout.error) for rollout in rollouts if rollout.error}

@@ -70,7 +70,7 @@ class _Run:
     ) -> None:
         self.names, self.carried, self.before = names, carried, carried.begun(sent)
         self.started = time.perf_counter()
-        self.context = Context.here("rollout", config)
+        self.context = Context.here("rollout", config, sent)
         self.number = int(sent["rollout"])
         self.input = {name: value for name, value in sent.items() if name != "rollout"}
         self.tokens = TokenCount()

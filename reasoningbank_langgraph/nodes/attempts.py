@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from reasoningbank_langgraph.channels import Earlier
 from reasoningbank_langgraph.errors import InvalidTaskError
+from reasoningbank_langgraph.lines import next_line
 from reasoningbank_langgraph.messages import content_text, to_messages
-from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, task_key
+from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, now, task_key
 from reasoningbank_langgraph.state import Names
 
 
@@ -61,7 +63,7 @@ def _newest(messages: Sequence[Any], state: Mapping[str, Any]) -> str | None:
     return said[last].text
 
 
-def begin(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
+def begin(state: Mapping[str, Any], names: Names, began: datetime | None = None) -> dict[str, Any]:
     """Return what the later nodes need to know of an attempt that begins now (JSON data).
 
     The user's message that asks for it belongs to it; messages and an answer left over from an earlier task do not.
@@ -79,6 +81,7 @@ def begin(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
         "start_id": ids[start] if start < len(ids) else None,
         "messages_before": len(roles),
         "last_id": ids[-1] if ids else None,
+        **next_line(state, began or now(), names.read("answer", state), messages).told(),
         "answer_before": None if str(names.answer) in forgotten(state, names) else _text(names.read("answer", state)),
     }
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from types import MethodType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, get_type_hints
+from uuid import UUID
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.runtime import Runtime, get_runtime
@@ -16,10 +18,14 @@ from typing_extensions import TypedDict
 from reasoningbank_langgraph.channels import OfRun
 from reasoningbank_langgraph.errors import CachedNodeError, MissingStoreError
 from reasoningbank_langgraph.namespaces import resolve
+from reasoningbank_langgraph.records import now
 from reasoningbank_langgraph.state import Names, ReasoningBankState, as_state
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
+
+_GREGORIAN = datetime(1582, 10, 15, tzinfo=UTC)
+"""Where ids that are made of the time begin to count (RFC 9562)."""
 
 State = Mapping[str, Any]
 Update = dict[str, Any]
@@ -31,13 +37,14 @@ class Context(NamedTuple):
     node: str
     config: RunnableConfig
     runtime: Runtime[Any]
+    state: State
 
     @classmethod
-    def here(cls, node: str, config: RunnableConfig) -> Self:
+    def here(cls, node: str, config: RunnableConfig, state: State) -> Self:
         """Return what the node that runs now knows. Raises `CachedNodeError` if what it does is cached."""
         if _is_cached(config):
             raise CachedNodeError(node)
-        return cls(node, config, get_runtime())
+        return cls(node, config, get_runtime(), state)
 
     @property
     def store(self) -> BaseStore:
@@ -58,6 +65,12 @@ class Context(NamedTuple):
         return self.config.get("configurable", {})
 
     @property
+    def began(self) -> datetime:
+        """When the checkpoint was made that this step begins on: the same however often it is tried."""
+        info = self.runtime.execution_info
+        return min(now(), _made(info.checkpoint_id) if info else now())
+
+    @property
     def nested(self) -> bool:
         """Whether the graph runs as a node of another one."""
         info = self.runtime.execution_info
@@ -71,6 +84,16 @@ class Context(NamedTuple):
         """Tell listeners of `stream_mode="custom"` what this step did and how long it took."""
         milliseconds = round((time.perf_counter() - started) * 1000, 3)
         self.runtime.stream_writer({"type": "reasoningbank", "event": event, "ms": milliseconds, **facts})
+
+
+def _made(checkpoint_id: str) -> datetime:
+    """When a checkpoint was made, which LangGraph's ids tell; now for an id of another kind."""
+    try:
+        name = UUID(checkpoint_id)
+    except ValueError:
+        return now()
+    ticks = name.int >> 80 << 12 | name.int >> 64 & 0xFFF  # of 100 ns, most significant bits first
+    return _GREGORIAN + timedelta(microseconds=ticks // 10) if name.version == 6 else now()
 
 
 def _is_cached(config: RunnableConfig) -> bool:
@@ -106,18 +129,20 @@ class MemoryNode(Runnable[Any, Update]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the node inside a graph."""
-        return self._step(as_state(input), self._context(config))
+        context = self._context(input, config)
+        return self._step(context.state, context)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the node inside a graph, without blocking the loop."""
-        return await self._astep(as_state(input), self._context(config))
+        context = self._context(input, config)
+        return await self._astep(context.state, context)
 
     def __call__(self, state: Any) -> Update:
         """Run the node inside a graph."""
         return self.invoke(state)
 
-    def _context(self, config: RunnableConfig | None) -> Context:
-        return Context.here(self.name or "", ensure_config(config))
+    def _context(self, state: Any, config: RunnableConfig | None) -> Context:
+        return Context.here(self.name or "", ensure_config(config), as_state(state))
 
     def _bring_channels(self, names: Names) -> None:
         """Annotate this node's call: LangGraph reads a node's channels from its first parameter's type.

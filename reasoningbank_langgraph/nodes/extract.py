@@ -8,10 +8,11 @@ from uuid import UUID, uuid5
 
 from reasoningbank_langgraph.errors import MissingStateError
 from reasoningbank_langgraph.extraction import PROMPTS, Distilled, Judged, LessonExtractor
+from reasoningbank_langgraph.lines import Line
 from reasoningbank_langgraph.models import ModelLike, chat_model
 from reasoningbank_langgraph.nodes.attempts import attempt_of
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict
+from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict, now
 from reasoningbank_langgraph.state import Names, Selector
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def mint(judged: Judged, distilled: Distilled, model: str, context: Context) -> 
         prompt_hash=PROMPTS,
         memory_ids_used=tuple(memory.item.id for memory in attempt.memories),
         attempt_digest=attempt.digest(context.thread_id),
+        **Line.of(context.state.get("attempt") or {}).ended(now()).told(),
     )
     outcome: Outcome = "success" if verdict.status == "success" else "failure"
     return [

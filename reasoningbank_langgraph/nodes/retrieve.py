@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from reasoningbank_langgraph.bank import MemoryBank, check_question
+from reasoningbank_langgraph.bank import MemoryBank, check_question, known_to
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
 from reasoningbank_langgraph.nodes.attempts import asked, begin, forgotten
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
@@ -52,9 +52,9 @@ def create_retrieve(
     check_question(k, max_items, min_score)
 
     def question(state: State, context: Context) -> tuple[MemoryBank, dict[str, Any], dict[str, Any]]:
-        begun = begin(state, names)
+        begun = begin(state, names, context.began)
         bank = MemoryBank(context.store, context.namespace(template))
-        branch = {"thread_id": context.thread_id, "written": state.get("written")}
+        branch = {"thread_id": context.thread_id, "written": known_to(state), "attempt": begun}
         sought = {"task": begun["task"], "task_id": begun["task_id"], **branch, **options}
         return bank, {**forgotten(state, names), **asked(state, names, begun), "attempt": begun}, sought
 

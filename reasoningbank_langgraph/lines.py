@@ -1,0 +1,179 @@
+"""Which branch of a thread a lesson lies on: with each goes the line of attempts that led to it.
+
+A thread id alone tells nothing. Its checkpoints may be gone, other programs may use it with the same bank, several runs
+may work on it at once, and it may have been taken back to an old checkpoint. Only of the last is it known that what was
+learned on one side is no past of the other: a fork begins after what it leaves has ended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+from uuid import uuid4
+
+LENGTH = 16
+"""Attempts of a line that are kept with a lesson; the lines of others go on where it ends."""
+
+End = int | str | None
+"""How a line left an attempt: when its run ended (microseconds since 1970), what it had done by then, None if not."""
+Stage = tuple[str, int, End]
+"""An attempt on a line: its id, when the run began that made it, how the line left it."""
+_MADE = "made "
+_LAG = 1_000_000
+"""Microseconds that may pass between a run's end and the checkpoint that tells others of it."""
+Relation = Literal["other", "beside", "unknown", "unresolved"]
+"""What a lesson is to a line that does not know it: of another branch, of a run beside it, of who knows what, or of
+what more rows may tell."""
+
+
+class Line(NamedTuple):
+    """The attempts that led to one, with that as the last."""
+
+    stages: tuple[Stage, ...] = ()
+    origin: str = ""
+    """Id of the first attempt of all, where it is known."""
+    after: str | None = None
+    """What came before these: nothing (""), the attempt that wrote the lesson with this id, or more than is kept."""
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Line:
+        """Read what an attempt or a provenance says."""
+        stages = tuple((name, began, end) for name, began, end in told.get("line") or ())
+        return cls(stages, told.get("origin") or "", told.get("after"))
+
+    def ended(self, at: datetime) -> Line:
+        """Return it with the last attempt ended: its lessons were made."""
+        ends = tuple((name, began, micros(at)) for name, began, _ in self.stages[-1:])
+        return self._replace(stages=(*self.stages[:-1], *ends))
+
+    def told(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        return {"line": [list(stage) for stage in self.stages], "origin": self.origin, "after": self.after}
+
+
+def next_line(state: Mapping[str, Any], began: datetime, answer: Any = None, messages: Sequence[Any] = ()) -> Line:
+    """Return the line of an attempt that begins on this state.
+
+    Args:
+        state: the state it begins on.
+        began: when.
+        answer: the state's answer.
+        messages: the state's conversation.
+    """
+    at = micros(began)
+    name, written, before = uuid4().hex[:16], list(state.get("written") or ()), state.get("attempt") or {}
+    stages, origin, after = Line.of(before)
+    if not stages:
+        return Line(((name, at, None),), "" if written else name, written[-1] if written else "")
+    last, since, _ = stages[-1]
+    over, at = before.get("over"), min(at, before.get("loaded") or at)
+    done = [state.get("verdict"), state.get("lessons"), state.get("extraction"), answer, len(messages)]
+    had = hashlib.sha256(repr(done).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    left = (f"{_MADE}{had}" if state.get("lessons") else had) if over is None else over
+    whole = (*stages[:-1], (last, since, left), (name, at, None))
+    return Line(whole[-LENGTH:], origin, after if len(whole) <= LENGTH else None)
+
+
+def micros(moment: datetime) -> int:
+    """Return a time as a line has it: microseconds since 1970."""
+    return round(moment.timestamp() * 1_000_000)
+
+
+class _Step(NamedTuple):
+    name: str
+    end: End
+
+
+class Lines:
+    """What the rows of a thread say of its branches, seen from one line.
+
+    Args:
+        mine: the line.
+        rows: key and value of each row.
+    """
+
+    def __init__(self, mine: Line, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+        self._rows = dict(rows)
+        self._began: dict[str, int] = {}
+        self._before: dict[str, _Step | None] = {}
+        self._origin = mine.origin
+        for line in (mine, *(line_of(value) for value in self._rows.values())):
+            self._learn(line)
+        self._mine = list(self._path(_Step(*mine.stages[-1][::2]))) if mine.stages else []
+        self._places = {step.name: place for place, step in enumerate(self._mine)}
+
+    def relation(self, value: Mapping[str, Any]) -> Relation:
+        """Say what a row is that the line does not know of."""
+        line = line_of(value)
+        if not line.stages or not self._mine or _differ(self._origin, line.origin):
+            return "unknown"
+        path: list[_Step] = []
+        for step in self._path(_Step(*line.stages[-1][::2])):
+            if step.name in self._places:
+                written = step._replace(end=value.get("since"))
+                return self._parted(path, step if path else written, self._places[step.name])
+            path.append(step)
+        whole = all(steps[-1].name in self._before for steps in (path, self._mine))
+        return "unknown" if whole else "unresolved"
+
+    def _learn(self, line: Line) -> None:
+        for name, began, _ in line.stages:
+            self._began[name] = began
+        for (name, _, end), (later, _, _) in pairwise(line.stages):
+            self._before[later] = _Step(name, end)
+        if line.stages and line.after is not None:
+            first, row = line.stages[0][0], self._rows.get(line.after)
+            if not line.after:
+                self._before[first] = None
+            elif row is not None and (earlier := line_of(row).stages):
+                self._before[first] = _Step(*earlier[-1][::2])
+
+    def _path(self, step: _Step | None) -> Iterator[_Step]:
+        """From a stage back to the first, or as far as is known."""
+        seen: set[str] = set()
+        while step is not None and step.name not in seen:
+            seen.add(step.name)
+            yield step
+            step = self._before.get(step.name)
+
+    def _parted(self, path: Sequence[_Step], common: _Step, place: int) -> Relation:
+        """What the two sides are to each other, from the last attempt they have in common on."""
+        there, here = common.end, self._mine[place].end
+        if place == 0:
+            return "beside"  # it goes on from where the line is now
+        began = self._began[self._mine[place - 1].name]
+        made = any(str(end).startswith(_MADE) for end in (there, here))  # left with its lessons, only not written yet
+        if not path:
+            return "other" if isinstance(here, int) or (_left(there, began) and not made) else "beside"
+        theirs = self._began[path[-1].name]
+        if there == here:
+            apart = _left(self._end(path), began) or _left(self._end(self._mine[:place]), theirs)
+            return "other" if apart else "beside"
+        if isinstance(there, int) and isinstance(here, int):
+            return "other"
+        if isinstance(there, int) or isinstance(here, int):
+            apart = _left(there, began - _LAG) or _left(here, theirs - _LAG)
+            return "other" if apart and not made else "beside"
+        return "unknown"
+
+    @staticmethod
+    def _end(side: Sequence[_Step]) -> End:
+        """When the first stage of a side ended, at the latest when the next one did."""
+        return next((step.end for step in reversed(side) if isinstance(step.end, int)), None)
+
+
+def _differ(one: str, other: str) -> bool:
+    return bool(one and other) and one != other
+
+
+def line_of(value: Mapping[str, Any]) -> Line:
+    """Return the line a row tells of; rows of older versions tell of none."""
+    return Line.of(value["provenance"])
+
+
+def _left(end: End, began: int) -> bool:
+    """Say whether what ended then was over when the other began."""
+    return isinstance(end, int) and end <= began
