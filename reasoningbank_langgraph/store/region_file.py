@@ -173,14 +173,16 @@ class _Texts:
 
 
 def _head(held: Held) -> bytes:
-    if isinstance(held.read, _Items) and isinstance(held.known, int):
-        return held.read.head(held.known)
+    known = held.known
+    if isinstance(held.read, _Items) and isinstance(known, int):
+        return held.read.head(known)
     return json.dumps([getattr(held.entry, field) for field in HEAD], separators=(",", ":")).encode()
 
 
 def _text(held: Held) -> bytes:
-    if isinstance(held.read, _Items) and isinstance(held.known, int):
-        return held.read.text(held.known)
+    known = held.known
+    if isinstance(held.read, _Items) and isinstance(known, int):
+        return held.read.text(known)
     return held.entry.document.encode("ascii")
 
 

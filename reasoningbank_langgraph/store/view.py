@@ -50,9 +50,10 @@ class Held:
     @property
     def entry(self) -> Entry:
         """The item."""
-        if isinstance(self.known, int) and self.read is not None:
-            self.known = self.read(self.known)
-        return cast("Entry", self.known)
+        known = self.known  # once: another thread may put the item in its place
+        if isinstance(known, int) and self.read is not None:
+            known = self.known = self.read(known)
+        return cast("Entry", known)
 
     @entry.setter
     def entry(self, entry: Entry) -> None:
