@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +12,8 @@ from reasoningbank_langgraph.errors import (
     InvalidNamespaceLabelError,
     MissingNamespaceLabelError,
 )
+
+logger = logging.getLogger(__name__)
 
 DEFAULT_NAMESPACE = ("reasoningbank",)
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -40,6 +43,15 @@ def check_labels(namespace: str | Sequence[str]) -> tuple[str, ...]:
         _check_label(label)
     if labels[0] == "langgraph":
         raise InvalidNamespaceLabelError("langgraph", "is reserved by LangGraph for the first label: use another")
+    return labels
+
+
+def check_filled(namespace: str | Sequence[str]) -> tuple[str, ...]:
+    """Return labels that are to be taken as they stand, as `check_labels` does, and log one that looks unfilled."""
+    labels = check_labels(namespace)
+    for label in labels:
+        if _PLACEHOLDER.fullmatch(label):
+            logger.warning("namespace label %r is taken as it stands: give the bank of one tenant by its value", label)
     return labels
 
 

@@ -121,6 +121,14 @@ def test_a_namespace_that_stores_refuse_is_refused_by_name(namespace):
         MemoryBank(indexed_memory(), namespace)
 
 
+def test_a_bank_with_the_label_of_a_template_says_so(caplog):
+    MemoryBank(indexed_memory(), ("m", "ann"))
+    MemoryBank(indexed_memory(), ("m", "a {b}"))
+    assert not caplog.text
+    MemoryBank(indexed_memory(), ("m", "{user_id}"))
+    assert "'{user_id}' is taken as it stands" in caplog.text
+
+
 def test_an_unknown_way_to_match_is_refused():
     with pytest.raises(ValueError, match="match"):
         MemoryBank(indexed_memory(), ("m",), match="title")

@@ -103,6 +103,16 @@ def test_a_replay_under_other_ids_is_known_by_its_digest():
     assert bank(store).add([item(0, "e3", digest="")]).added == 1
 
 
+def test_another_verdict_on_an_attempt_that_is_in_the_bank_is_said_not_to_change_it(caplog):
+    store = indexed_memory()
+    bank(store).add([item(0)])
+    assert bank(store).add([item(0, "e2", outcome="failure")]) == (["e1-0"], 0)
+    assert "came again as failure" in caplog.text
+    assert "forget(experience_id='e1')" in caplog.text
+    bank(store).forget(experience_id="e1")
+    assert bank(store).add([item(0, "e2", outcome="failure")]).added == 1
+
+
 async def test_the_async_side_writes_the_same():
     store = indexed_memory()
     assert await bank(store).aadd([item(0), item(1)]) == (["e1-0", "e1-1"], 2)

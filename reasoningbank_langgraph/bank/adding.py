@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reasoningbank_langgraph.bank.layout import Match, Namespace, delete, put, to_item, without_secrets
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
 from reasoningbank_langgraph.records import MemoryItem
+
+logger = logging.getLogger(__name__)
 
 
 class Written(NamedTuple):
@@ -34,6 +37,7 @@ def add(namespace: Namespace, match: Match, items: Sequence[MemoryItem], cap: in
     kin = yield from rows_where(namespace, known)
     there = {row.key: to_item(row) for row in kin if row.value["experience_id"] == experience}
     if kin and not there:
+        _tell_of_another_verdict(kin[0].value, items[0])
         return Written([row.key for row in kin], 0)
     fresh = _fresh(items, there)
     stale = there.keys() - {item.id for item in items}
@@ -44,6 +48,16 @@ def add(namespace: Namespace, match: Match, items: Sequence[MemoryItem], cap: in
             *(delete(name, namespace) for name in stale),
         ]
     return Written([item.id for item in items], len(fresh))
+
+
+def _tell_of_another_verdict(kept: Mapping[str, Any], item: MemoryItem) -> None:
+    if kept["outcome"] != item.outcome:
+        logger.warning(
+            "an attempt came again as %s and stays in the bank as %s: to learn it anew, forget(experience_id=%r) first",
+            item.outcome,
+            kept["outcome"],
+            kept["experience_id"],
+        )
 
 
 def _fresh(items: Sequence[MemoryItem], there: Mapping[str, MemoryItem]) -> list[MemoryItem]:

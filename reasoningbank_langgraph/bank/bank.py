@@ -21,7 +21,7 @@ from reasoningbank_langgraph.bank.past import Past, then
 from reasoningbank_langgraph.bank.searching import Question
 from reasoningbank_langgraph.bank.turns import aturn, turn
 from reasoningbank_langgraph.errors import PastBankError
-from reasoningbank_langgraph.namespaces import check_labels
+from reasoningbank_langgraph.namespaces import check_filled
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, ItemStatus, MemoryItem, RetrievedMemory
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ class MemoryBank:
 
     Args:
         store: any LangGraph store. One without an index cannot rank by similarity and returns the newest first.
-        namespace: labels of the bank, without braces.
+        namespace: labels of the bank, filled: braces are taken as they stand, with a warning where they look like the
+            template of a graph.
         match: which text a task is matched with, fixed when an item is written: the task it was learned on (as in
             the paper, section 3.2), the lesson (title and description), or both, of which the better counts.
 
@@ -56,7 +57,7 @@ class MemoryBank:
     """
 
     def __init__(self, store: BaseStore, namespace: str | Sequence[str], *, match: Match = "both") -> None:
-        self.store, self.namespace, self.match = store, check_labels(namespace), check_match(match)
+        self.store, self.namespace, self.match = store, check_filled(namespace), check_match(match)
         self._past: Past | None = None
 
     def as_of(self, when: datetime | StateSnapshot) -> Self:
