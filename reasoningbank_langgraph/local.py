@@ -40,7 +40,7 @@ def start_local_model(
     Args:
         model_path: a GGUF file; default the packaged SmolLM2 135M, which knows grammar and little else.
         n_ctx: tokens of prompt and reply together, for each request; lowered to what the model was trained for.
-        threads: CPU threads, default half of those this process may use.
+        threads: CPU threads, default half of those this process may use, and two of two.
         timeout: seconds the model may take to load.
 
     Raises:
@@ -183,8 +183,7 @@ def _slots(n_ctx: int, cache_bytes: int | None) -> int:
 
 
 def _spare_cpus() -> int:
-    # llama.cpp's threads wait for each other by spinning: with one for every CPU, any other work on the machine
-    # slows the model down twentyfold.
+    # Half of what a processor counts are often no cores of their own. Two of two, because waiting threads sleep.
     affinity = getattr(os, "sched_getaffinity", None)  # Linux only
     usable = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return max(1, usable // 2)
+    return max(min(2, usable), usable // 2)

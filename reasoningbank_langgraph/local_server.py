@@ -66,7 +66,7 @@ def _serve(settings: dict[str, Any]) -> Any:
     params.model.path, params.model_alias = settings["model"], {settings["name"]}
     params.hostnames, params.port, params.api_prefix = ["127.0.0.1"], 0, PREFIX
     params.api_keys, params.cors_origins = [settings["api_key"]], ""
-    params.ui = params.endpoint_slots = params.fit_params = False
+    params.ui = params.endpoint_slots = params.fit_params = params.cache_idle_slots = False
     params.offline, params.verbosity = True, 2
     # Each slot has its own part of the context, so that a long request takes nothing from another.
     params.n_parallel, params.n_ctx, params.kv_unified = settings["slots"], settings["slots"] * settings["n_ctx"], False

@@ -341,9 +341,15 @@ def test_what_is_no_model_is_refused_by_name(tmp_path, content, problem, monkeyp
     assert str(path) in str(error.value)
 
 
+@pytest.mark.parametrize(("usable", "threads"), [(1, 1), (2, 2), (3, 2), (4, 2), (16, 8)])
+def test_a_model_takes_half_of_the_processors_and_two_of_two(usable, threads, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(usable)), raising=False)
+    assert local._spare_cpus() == threads
+
+
 def test_a_folder_is_refused_by_name(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
-    with pytest.raises(ModelServerError, match="Is a directory"):
+    with pytest.raises(ModelServerError, match="it is no file but a folder"):
         start_local_model(tmp_path)
 
 

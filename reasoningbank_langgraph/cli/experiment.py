@@ -33,7 +33,10 @@ _Outcome = Annotated[str, typer.Option(help="Lessons to show: both, success or f
 _Sizes = Annotated[str, typer.Option(help="Sizes of smaller banks to compare as well, comma between: 10,40.")]
 _Attempts = Annotated[str, typer.Option(help="Attempts of the MaTTS arms, comma between.")]
 _Modes = Annotated[str, typer.Option(help="Modes of the MaTTS arms: parallel, sequential.")]
-_Concurrency = Annotated[int, typer.Option(min=1, help="Problems at the same time.")]
+_Concurrency = Annotated[
+    int | None,
+    typer.Option(min=1, help="Problems at the same time.", show_default="as many as a local model takes, else 1"),
+]
 _PriceIn = Annotated[float, typer.Option(min=0, help="Per million tokens of prompt.")]
 _PriceOut = Annotated[float, typer.Option(min=0, help="Per million tokens of reply.")]
 
@@ -58,7 +61,7 @@ def phase1(
     bank_sizes: _Sizes = "",
     attempts: _Attempts = "3",
     modes: _Modes = "parallel",
-    concurrency: _Concurrency = 1,
+    concurrency: _Concurrency = None,
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
 ) -> None:
@@ -106,7 +109,7 @@ def scaling(
     k: _K = 1,
     attempts: _Attempts = "1,2,3,4,5",
     modes: _Modes = "parallel,sequential",
-    concurrency: _Concurrency = 1,
+    concurrency: _Concurrency = None,
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
 ) -> None:

@@ -57,8 +57,9 @@ class ExperimentConfig(Record):
     attempts: tuple[Positive, ...] = (3,)
     """Attempts of the MaTTS arms; protocol `scaling` runs one arm for each."""
     modes: tuple[Literal["parallel", "sequential"], ...] = ("parallel",)
-    concurrency: Positive = 1
-    """Problems worked on at the same time, in arms that do not learn."""
+    concurrency: Positive | None = None
+    """Problems worked on at the same time, in arms that do not learn; None for as many as a model on this machine
+    works on at once, and one with any other."""
     price_in: Price = 0.0
     """Per million tokens of prompt, in any currency."""
     price_out: Price = 0.0

@@ -42,6 +42,8 @@ class Models(NamedTuple):
     critic: BaseChatModel
     """Judges and distils."""
     embeddings: Embeddings
+    at_once: int = 1
+    """Problems to work on at the same time where the settings do not say."""
 
 
 class Run:
@@ -99,7 +101,7 @@ class Run:
                     self._learn(self.out / "stream" / f"{arm.name}-{seed}", arm, seed, order)
 
     def _learn(self, folder: Path, arm: Arm, seed: int, problems: Sequence[Problem]) -> None:
-        solver, critic, embeddings = self.models
+        solver, critic, embeddings, _ = self.models
         for row in Learner(folder, solver, critic, self.config, embeddings, arm, seed).work(problems, self.results):
             self._keep(row)
 
@@ -132,7 +134,7 @@ class Run:
             for seed in self.config.seeds
             for arm in self.arms
         ]
-        with ThreadPoolExecutor(self.config.concurrency) as pool:
+        with ThreadPoolExecutor(self.config.concurrency or self.models.at_once) as pool:
             try:
                 for done in pool.map(lambda job: self._row(*job), jobs):
                     assert done is None  # noqa: S101 - raises here what a worker raised
@@ -188,11 +190,12 @@ def run_experiment(config: ExperimentConfig, out: Path, *, console: Console | No
     console = console or Console()
     with resolve_model(config.model, temperature=config.temperature) as solver:
         console.print(f"model: {solver.description}", highlight=False)
+        at_once = solver.server.slots if solver.server else 1
         if config.judge_model is None:
-            Run(config, out, Models(solver.chat, solver.chat, default_embeddings()), console).carry_out()
+            Run(config, out, Models(solver.chat, solver.chat, default_embeddings(), at_once), console).carry_out()
         else:
             with resolve_model(config.judge_model, temperature=0) as critic:
-                Run(config, out, Models(solver.chat, critic.chat, default_embeddings()), console).carry_out()
+                Run(config, out, Models(solver.chat, critic.chat, default_embeddings(), at_once), console).carry_out()
     write_report(out)
     return out / "report.html"
 

@@ -1,0 +1,136 @@
+"""`reasoningbank demo`: a bank grows on twenty small problems, then new ones are solved with it and without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from reasoningbank_langgraph.cli.demo_problems import drawn
+from reasoningbank_langgraph.cli.demo_screen import Show, Tried
+from reasoningbank_langgraph.cli.screen import console, named_errors
+from reasoningbank_langgraph.problems import Problem
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from reasoningbank_langgraph.bank import MemoryBank
+    from reasoningbank_langgraph.model_choice import ResolvedModel
+
+_Result = TypeVar("_Result")
+
+LEARNED_ON, TRIED_ON = 20, 10
+_AT_ONCE = 5
+"""Problems worked on at a time, where the model is not on this machine and does not say."""
+
+# Two solved problems show a small model the form of an answer, which it does not get from a rule alone.
+_SHOWN = (
+    ("system", "You solve math problems. Write one short line of work, then the answer in \\boxed{}."),
+    ("user", "Omar has 4 pens and buys 5 more. How many pens does Omar have now?"),
+    ("assistant", "4 + 5 = 9. \\boxed{9}"),
+    ("user", "What is 30 - 10?"),
+    ("assistant", "30 - 10 = 20. \\boxed{20}"),
+)
+
+
+def demo(
+    bank: Annotated[Path, typer.Option(help="Folder of the bank; made when it is not there.")] = Path("demo-bank"),
+    model: Annotated[
+        str | None, typer.Option(help="PATH.gguf, a pulled model, NAME at OPENAI_BASE_URL, or provider:NAME.")
+    ] = None,
+) -> None:
+    """Learn from twenty small problems, then see on new ones whether the lessons help."""
+    with named_errors(), _opened(bank, model) as (choice, store, memory):
+        show = Show(memory, str(bank))
+        show.opening(choice.description)
+        solver, before = _solver(choice.chat), memory.totals().experiences
+        try:
+            _learn(choice, store, solver, show, f"learn-{before}")
+            _compare(choice, store, solver, show, f"new-{before}")
+        except KeyboardInterrupt:
+            console.print("stopped: the bank is whole, the next run starts from it")
+            raise typer.Exit(130) from None
+        show.closing(choice.server is not None)
+
+
+@contextmanager
+def _opened(bank: Path, model: str | None) -> Iterator[tuple[ResolvedModel, Any, MemoryBank]]:
+    from reasoningbank_langgraph.bank import MemoryBank
+    from reasoningbank_langgraph.embeddings import default_embeddings
+    from reasoningbank_langgraph.math_solver import MATH_NAMESPACE
+    from reasoningbank_langgraph.model_choice import resolve_model
+    from reasoningbank_langgraph.store import ChromaStore
+
+    embedder = default_embeddings()
+    with ChromaStore.from_path(bank, embeddings=embedder) as store:
+        with console.status("loading the embedder and the model"):
+            embedder.embed_query("warm")
+            choice = resolve_model(model, temperature=0)
+        with choice:
+            yield choice, store, MemoryBank(store, MATH_NAMESPACE)
+
+
+def _solver(chat: BaseChatModel) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return the solver that the loop is put around."""
+    brief = chat.bind(max_tokens=64)
+
+    def solve(state: dict[str, Any]) -> dict[str, Any]:
+        lessons = [("user", state["memory_prompt"])] if state["memory_prompt"] else []
+        return {"answer": brief.invoke([*_SHOWN, *lessons, ("user", state["task"])]).text}
+
+    return solve
+
+
+def _learn(choice: ResolvedModel, store: Any, solver: Any, show: Show, seed: str) -> None:
+    """Solve, judge by the known answer, distil, write: each problem may be shown what the earlier ones taught."""
+    graph = _graph(choice.chat, solver, store, learn=True)
+
+    def work(problem: Problem) -> Tried:
+        return Tried.of(problem, graph.invoke(*_asked(problem)))
+
+    show.first_pass(LEARNED_ON, _together(work, drawn(LEARNED_ON, seed), choice))
+
+
+def _compare(choice: ResolvedModel, store: Any, solver: Any, show: Show, seed: str) -> None:
+    """Solve new problems of the same kinds, each with what the bank holds for it and without."""
+    graph = _graph(choice.chat, solver, store, learn=False)
+
+    def work(problem: Problem) -> tuple[Tried, Tried]:
+        without = Tried.of(problem, solver({"task": problem.text, "memory_prompt": ""}))
+        return without, Tried.of(problem, graph.invoke(*_asked(problem)))
+
+    show.second_pass(TRIED_ON, _together(work, drawn(TRIED_ON, seed), choice))
+
+
+def _graph(chat: BaseChatModel, solver: Any, store: Any, *, learn: bool) -> Any:
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from reasoningbank_langgraph.graph import create_reasoning_bank
+    from reasoningbank_langgraph.judges import ReferenceJudge
+    from reasoningbank_langgraph.math_solver import MATH_NAMESPACE
+
+    built = create_reasoning_bank(
+        solver, judge=ReferenceJudge(), extract_model=chat, namespace=MATH_NAMESPACE, learn=learn, max_items=1
+    )
+    return built.compile(checkpointer=InMemorySaver(), store=store)
+
+
+def _asked(problem: Problem) -> tuple[dict[str, Any], dict[str, Any]]:
+    asked = {"task": problem.text, "task_id": problem.id, "reference": problem.answer}
+    return asked, {"configurable": {"thread_id": problem.id}}
+
+
+def _together(work: Callable[[Problem], _Result], problems: list[Problem], choice: ResolvedModel) -> Iterator[_Result]:
+    """Yield results as they come in; as many problems are worked on at once as the model takes."""
+    with ThreadPoolExecutor(choice.server.slots if choice.server else _AT_ONCE) as pool:
+        running = [pool.submit(work, problem) for problem in problems]
+        try:
+            for done in as_completed(running):
+                yield done.result()
+        finally:
+            for one in running:
+                one.cancel()

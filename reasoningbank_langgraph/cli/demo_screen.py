@@ -1,0 +1,137 @@
+"""What `reasoningbank demo` shows: a line a problem under a line that moves, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from math import comb
+from typing import Any, NamedTuple
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from reasoningbank_langgraph.bank import MemoryBank
+from reasoningbank_langgraph.cli.report import amount, short
+from reasoningbank_langgraph.cli.screen import console
+from reasoningbank_langgraph.math_answers import equivalent, extract_answer
+from reasoningbank_langgraph.problems import Problem
+
+
+class Tried(NamedTuple):
+    """One problem after one try."""
+
+    problem: Problem
+    answer: str
+    """The final answer, or the reply where none was found."""
+    right: bool
+    recalled: str
+    """The title of the lesson shown, empty where there was none."""
+    learned: str
+
+    @classmethod
+    def of(cls, problem: Problem, values: Mapping[str, Any]) -> Tried:
+        """Read a try from the channels of a graph."""
+        found = extract_answer(values["answer"]).text
+        right = found is not None and equivalent(problem.answer or "", found)
+        recalled = [memory["item"]["title"] for memory in values.get("memories") or []]
+        learned = [lesson["title"] for lesson in values.get("lessons") or []]
+        return cls(problem, found or values["answer"], right, "".join(recalled[:1]), "".join(learned[:1]))
+
+    def shown(self) -> Text:
+        """The answer, with what is right where it is wrong."""
+        wrong = f" (not {self.problem.answer})"
+        return Text(f"{short(self.answer, 12)}{' right' if self.right else wrong}", "green" if self.right else "red")
+
+
+class Show:
+    """Prints as results come in, and keeps them for the end."""
+
+    def __init__(self, bank: MemoryBank, path: str) -> None:
+        self.bank, self.path = bank, path
+        self.learned_on: list[Tried] = []
+        self.pairs: list[tuple[Tried, Tried]] = []
+
+    def opening(self, model: str) -> None:
+        """Say which model works and what the bank holds already."""
+        totals = self.bank.totals()
+        console.print(Text("model  ", "dim") + Text(model))
+        found = f"starts from {amount(totals)} of earlier runs" if totals.items else "empty, this run starts it"
+        console.print(Text("bank   ", "dim") + Text(f"{self.path}: {found}"))
+
+    def first_pass(self, count: int, tries: Iterable[Tried]) -> None:
+        """Show problems that are learned from, and the bank as it grows."""
+        console.print(Text(f"\nFirst pass: {count} problems, each judged by its known answer and learned from", "bold"))
+        with _moving(count) as (bar, task):
+            for tried in tries:
+                self.learned_on.append(tried)
+                right, lessons = sum(one.right for one in self.learned_on), self.bank.totals().items
+                bar.console.print(self._line(tried.problem, tried.shown(), "learned", tried.learned))
+                bar.update(task, advance=1, description=f"right {right}, lessons in the bank {lessons}")
+
+    def second_pass(self, count: int, pairs: Iterable[tuple[Tried, Tried]]) -> None:
+        """Show new problems, each without and with what the bank holds for it."""
+        console.print(
+            Text(f"\nSecond pass: {count} new problems of the same kinds, without the bank and with it", "bold")
+        )
+        with _moving(count) as (bar, task):
+            for without, having in pairs:
+                self.pairs.append((without, having))
+                both = Text("without ") + without.shown() + "  with " + having.shown()
+                bar.console.print(self._line(without.problem, both, "recalled", having.recalled))
+                alone, helped = self._right()
+                bar.update(task, advance=1, description=f"right {alone} without, {helped} with")
+
+    def closing(self, local: bool) -> None:
+        """Say what was learned, what was recalled and whether it helped, and no more than the numbers hold."""
+        right = sum(tried.right for tried in self.learned_on)
+        console.print(Text("\nWhat came of it", "bold"))
+        console.print(f"  solved    {right} of {len(self.learned_on)} in the first pass")
+        console.print(f"  bank      {amount(self.bank.totals())} in {self.path}; the next run starts from it")
+        for title in self._titles():
+            console.print(Text(f"  learned   {short(title, 90)}", "magenta"))
+        shown = {having.recalled for _, having in self.pairs if having.recalled}
+        count = sum(bool(having.recalled) for _, having in self.pairs)
+        console.print(f"  recalled  {len(shown)} different lessons for {count} of {len(self.pairs)} new problems")
+        console.print(Text("  helped?   ") + Text(self.verdict(), "bold"))
+        if local:
+            console.print("  next      a better model: reasoningbank model pull Qwen3-1.7B, then --model Qwen3-1.7B")
+
+    def _titles(self) -> list[str]:
+        """Up to three lessons of this run, the right attempts' first, each once."""
+        ordered = sorted(self.learned_on, key=lambda tried: not tried.right)
+        return list(dict.fromkeys(tried.learned for tried in ordered if tried.learned))[:3]
+
+    def verdict(self) -> str:
+        """Return whether the bank helped, as far as the pairs show it."""
+        alone, helped = self._right()
+        fixed = sum(having.right and not without.right for without, having in self.pairs)
+        broken = sum(without.right and not having.right for without, having in self.pairs)
+        p, tries = mcnemar(fixed, broken), len(self.pairs)
+        said = f"{alone} of {tries} right without the bank, {helped} with it: {fixed} fixed, {broken} broken, "
+        said += f"exact McNemar p {p:.2f}. "
+        if p > 0.05:
+            return said + f"With {tries} problems that shows no difference, either way."
+        return (
+            said + ("It helped." if fixed > broken else "It did harm.") + " One run of few problems: see for yourself."
+        )
+
+    def _right(self) -> tuple[int, int]:
+        return sum(without.right for without, _ in self.pairs), sum(having.right for _, having in self.pairs)
+
+    def _line(self, problem: Problem, result: Text, name: str, lesson: str) -> Text:
+        line = Text("  ") + Text(short(problem.text, 58).ljust(60)) + result
+        return line + (Text(f"  {name}: {short(lesson, 40)}", "dim") if lesson else Text(f"  nothing {name}", "dim"))
+
+
+def mcnemar(fixed: int, broken: int) -> float:
+    """Return the two-sided p of McNemar's exact test: of the pairs that differ, each way is as likely."""
+    differ = fixed + broken
+    tail = sum(comb(differ, count) for count in range(min(fixed, broken) + 1))
+    return min(1.0, 2 * tail / (1 << differ))
+
+
+@contextmanager
+def _moving(count: int) -> Iterator[tuple[Progress, TaskID]]:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console) as bar:
+        yield bar, bar.add_task("working", total=count)
