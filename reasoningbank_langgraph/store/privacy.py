@@ -15,7 +15,7 @@ from pathlib import Path
 from reasoningbank_langgraph.errors import StorePathError
 from reasoningbank_langgraph.store.folder import index_folders
 from reasoningbank_langgraph.store.lock import DATABASE_FILE, LOCK_FILE
-from reasoningbank_langgraph.store.saved_regions import ENDING, LIST
+from reasoningbank_langgraph.store.saved_regions import LIST, region_files
 
 FILES = frozenset({LOCK_FILE, DATABASE_FILE, LIST, *(f"{DATABASE_FILE}-{part}" for part in ("journal", "wal", "shm"))})
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -71,7 +71,7 @@ def _closed(folder: Path, mode: int) -> str | None:
 
 def _own(folder: Path) -> Iterator[Path]:
     yield from (folder / name for name in FILES)
-    yield from folder.glob(f"*{ENDING}")
+    yield from region_files(folder)
     for index in index_folders(folder):
         yield index
         yield from index.iterdir()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -25,8 +26,9 @@ from reasoningbank_langgraph.store.namespaces import Namespace
 from reasoningbank_langgraph.store.region_file import Footer, read_region, write_region
 from reasoningbank_langgraph.store.view import Region
 
-LIST, ENDING = "regions.json", ".region"
+LIST, ENDING = "reasoningbank-regions.json", ".reasoningbank-region"
 VERSION = 1
+_NAME = re.compile(rf"[0-9a-f]{{32}}{re.escape(ENDING)}")
 FROM_ITEMS = 500
 """Items from which a region is kept: fewer are read from Chroma in a tenth of a second."""
 
@@ -129,11 +131,16 @@ class SavedRegions:
         """Remove the files nothing names, with what a kill or a full disk left of them."""
         named = {name for name, _ in self._known.values()}
         with suppress(OSError):
-            for path in self._folder.glob(f"*{ENDING}"):
+            for path in region_files(self._folder):
                 if path.name not in named:
                     path.unlink()
             if not named:
                 (self._folder / LIST).unlink(missing_ok=True)
+
+
+def region_files(folder: Path) -> list[Path]:
+    """Return the files of a folder that have a name this package gives."""
+    return [path for path in folder.glob(f"*{ENDING}") if _NAME.fullmatch(path.name)]
 
 
 def _write_list(path: Path, told: dict[str, Any]) -> None:

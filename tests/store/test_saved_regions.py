@@ -173,10 +173,10 @@ def flipped(at):
 
 DAMAGES = {
     "empty": lambda data: b"",
-    **{f"cut at {part}": lambda data, part=part: data[: int(len(data) * part)] for part in (0.01, 0.3, 0.6, 0.9)},
+    **{f"cut at {part}": lambda data, part=part: data[: int(len(data) * part)] for part in (0.3, 0.9)},
     "one byte short": lambda data: data[:-1],
     "one byte more": lambda data: data + b"x",
-    **{f"bit flipped at {at}": flipped(at) for at in (0, 9, 500, 1500, -1500, -400, -9, -1)},
+    **{f"bit flipped at {at}": flipped(at) for at in (0, 500, -400, -1)},
     "zeros": lambda data: bytes(len(data)),
     "other text": lambda data: b"0" * 8 + b"[]",
 }
@@ -419,3 +419,13 @@ sys.exit(0)
 
 def test_files_are_for_their_owner_alone(folder, filled):
     assert {path.stat().st_mode & 0o777 for path in [*saved(folder), folder / LIST]} == {0o600}
+
+
+def test_files_of_the_user_with_like_names_are_left_alone(folder, filled):
+    mine = [folder / name for name in ("regions.json", "north.region", f"mine{ENDING}", f"{'0' * 31}g{ENDING}")]
+    for path in mine:
+        path.write_text("mine")
+    with opened(folder) as store:
+        store.put(HERE, "7", {"text": "now another"})
+        store.vacuum()
+    assert [path.read_text() for path in mine] == ["mine"] * 4
