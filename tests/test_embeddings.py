@@ -20,6 +20,7 @@ needs_model = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @needs_model
 def test_the_packaged_model_knows_meaning_and_needs_no_network(socket_disabled, capfd):
     offline = {name: value for name, value in os.environ.items() if name.startswith(("HF_", "TRANSFORMERS_"))}
@@ -49,6 +50,7 @@ def test_one_embedder_serves_the_process_its_threads_and_its_loops():
     assert model.embed_documents([]) == []
 
 
+@pytest.mark.slow
 @needs_model
 def test_a_store_embeds_with_it_by_default(tmp_path):
     with ChromaStore.from_path(tmp_path / "bank") as store:

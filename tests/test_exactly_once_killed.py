@@ -14,7 +14,10 @@ BETWEEN = [f"checkpoint after {step}" for step in ("input", "start", "retrieve",
 AT_THE_END = ["consolidate after it wrote", "result of consolidate", "checkpoint after consolidate"]
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+SAVERS = [pytest.param(saver, marks=pytest.mark.xdist_group(f"killed on {saver}")) for saver in ("sqlite", "postgres")]
+
+
+@pytest.fixture(scope="module", params=SAVERS)
 def killed(request, tmp_path_factory):
     """What `crash_child` found for one kind of checkpointer."""
     url = [request.getfixturevalue("postgres")] if request.param == "postgres" else []

@@ -12,6 +12,8 @@ from reasoningbank_langgraph.math_answers.nodes import Node, apply, number
 
 from .growth import assert_linear, repeated
 
+pytestmark = pytest.mark.slow
+
 SIGNS_ALONE = ["{", "}", "\\", " ", "\n", "\t", "*", "_", "#", "$", "\\(", ". A", "1", "\u0301", "\u200b"]
 MARKERS = [
     "<think>",

@@ -481,6 +481,7 @@ def test_a_store_without_an_index_returns_the_newest_and_says_so():
     assert "no index" in result["memories"][0]["why"]
 
 
+@pytest.mark.slow
 def test_the_state_is_plain_data_so_strict_checkpoints_take_it():
     code = (
         "from tests.test_loop import app, config; from tests.loop_fakes import indexed_memory;"

@@ -288,6 +288,7 @@ def test_all_channels_but_the_messages_are_json():
     assert json.loads(json.dumps(result)) == result
 
 
+@pytest.mark.slow
 def test_strict_checkpoints_take_the_state():
     code = (
         "from tests.matts_fakes import *; graph = matts(solving('4', ValueError('boom')), k=3);"
@@ -299,6 +300,7 @@ def test_strict_checkpoints_take_the_state():
     assert (done.stdout.strip(), done.stderr) == ("3", "")
 
 
+@pytest.mark.slow
 def test_the_example_votes_and_ends_early():
     command = [sys.executable, "-W", "error", "examples/matts/vote.py"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY)

@@ -337,6 +337,7 @@ def threads(count, **settings):
     return [{"configurable": {"thread_id": f"t{number}"}, **settings} for number in range(count)]
 
 
+@pytest.mark.slow
 def test_fifty_runs_at_once_keep_to_the_concurrency_asked_for():
     store, gauge = indexed_memory(), Gauge()
 
@@ -356,6 +357,7 @@ def test_fifty_runs_at_once_keep_to_the_concurrency_asked_for():
     assert bank(store).totals().experiences == 50
 
 
+@pytest.mark.slow
 async def test_fifty_runs_at_once_in_async_code():
     store, gauge = indexed_memory(), Gauge()
 

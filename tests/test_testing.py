@@ -9,6 +9,7 @@ import pytest
 from reasoningbank_langgraph import testing
 from reasoningbank_langgraph.testing import StoreContract
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("testing")]
 SUITE = """
 import pytest
 from langgraph.store.memory import InMemoryStore

@@ -42,6 +42,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_an_experiment_has_the_pictures_of_its_protocol(case):
     given, settings, names = CASES[case]
@@ -56,6 +57,7 @@ def test_an_experiment_has_the_pictures_of_its_protocol(case):
         assert picture.says
 
 
+@pytest.mark.slow
 def test_equal_rows_give_equal_bytes():
     given, settings, _ = CASES["stream"]
     summary = summarise(given, settings)

@@ -187,6 +187,7 @@ def test_a_difference_shows_problem_answer_replies_and_memory(tmp_path):
     assert 'class="entry broken"' not in page
 
 
+@pytest.mark.slow
 def test_a_long_run_gives_a_page_of_bounded_size_that_says_what_it_left_out(tmp_path):
     chances = {"baseline": 0.4, "memory": 0.6, "filler": 0.45}
     given = rows(chances, 1700, reply="Because " * 400)

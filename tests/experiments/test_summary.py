@@ -136,6 +136,7 @@ def test_seeds_of_a_problem_are_one_observation():
     assert (only(thrice).p, only(thrice).difference) == (only(once).p, only(once).difference)
 
 
+@pytest.mark.slow
 def test_memory_is_compared_with_every_control_and_maths_with_its_twin():
     controls = config(arms=("baseline", "memory", "shuffled", "filler"), bank_sizes=(10,))
     given = rows({"baseline": 0.4, "memory": 0.6, "shuffled": 0.4, "filler": 0.4, "memory-10": 0.5}, 30)

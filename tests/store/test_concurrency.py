@@ -85,6 +85,7 @@ sys.stdin.readline()
 """
 
 
+@pytest.mark.slow
 def test_of_four_processes_that_start_together_one_gets_the_folder(folder, embeddings):
     with ExitStack() as stack:
         processes = [stack.enter_context(start(OWN, folder)) for _ in range(4)]

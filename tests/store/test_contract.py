@@ -70,6 +70,7 @@ class ChromaWithAnIndex(TestChromaInAFolder):
         return indexed_store
 
 
+@pytest.mark.slow
 class TestChromaInAFolderWithoutMemory(ChromaWithAnIndex):
     """No namespace fits: everything is answered by Chroma's own index."""
 
@@ -77,6 +78,7 @@ class TestChromaInAFolderWithoutMemory(ChromaWithAnIndex):
     settings: ClassVar[dict] = {"cache_bytes": 1}
 
 
+@pytest.mark.slow
 class TestChromaOverAClient(ChromaWithAnIndex):
     __test__ = True
 

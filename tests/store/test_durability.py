@@ -73,6 +73,7 @@ def check_after_a_full_disk(folder, embeddings, said, size):
         assert store.verify().ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "room"), [(1, 60_000), (BATCH, 300_000)], ids=["single writes", "batches"])
 def test_a_file_that_may_not_grow_loses_nothing(folder, embeddings, size, room):
     said = run(FILL, folder, room, size)
@@ -91,6 +92,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing(small_disk, embeddings):
     said = run(FILL, small_disk / "bank", 0, BATCH)
     subprocess.run(["mount", "-o", "remount,size=50m", str(small_disk)], check=True)
@@ -129,6 +131,7 @@ def state_of(folder):
     return facts, {path: path.read_bytes() for path in files if path.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locked", ["folder", "database"])
 def test_a_bank_one_may_only_read_is_refused_at_opening_and_left_as_it_is(embeddings, locked):
     with tempfile.TemporaryDirectory() as outside:

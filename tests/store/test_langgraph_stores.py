@@ -31,6 +31,7 @@ def index():
     return {"dims": 64, "embed": HashEmbeddings(), "fields": ["text", "more"]}
 
 
+@pytest.mark.slow
 class TestInMemory(StoreContract):
     """LangGraph's own store in memory."""
 
@@ -72,6 +73,7 @@ class TestInMemory(StoreContract):
         return InMemoryStore(index=index())
 
 
+@pytest.mark.slow
 class TestSqlite(StoreContract):
     """LangGraph's own store on SQLite. It is synchronous by design; AsyncSqliteStore belongs to one event loop."""
 

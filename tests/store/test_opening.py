@@ -138,6 +138,7 @@ except Exception as error:
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_is_refused_and_let_in_after_close(folder, embeddings):
     with ChromaStore.from_path(folder, embeddings=embeddings) as store:
         store.put(HERE, "k", {"text": "x"})

@@ -3,6 +3,8 @@
 import os
 import shutil
 import stat
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -125,13 +127,13 @@ except StorePathError as error:
 """
 
 
-def test_an_open_folder_of_another_user_holds_no_new_bank(tmp_path):
-    folder = tmp_path / "theirs"
-    folder.mkdir()
-    for above in (tmp_path, *tmp_path.parents[:2]):
-        above.chmod(0o755)
-    (said,) = run(OF_ANOTHER, folder)
-    if said == "this takes root":
-        pytest.skip(said)
-    assert "belongs to another user" in said
-    assert mode(folder) == 0o777
+def test_an_open_folder_of_another_user_holds_no_new_bank():
+    with tempfile.TemporaryDirectory() as outside:
+        Path(outside).chmod(0o755)
+        folder = Path(outside) / "theirs"
+        folder.mkdir()
+        (said,) = run(OF_ANOTHER, folder)
+        if said == "this takes root":
+            pytest.skip(said)
+        assert "belongs to another user" in said
+        assert mode(folder) == 0o777

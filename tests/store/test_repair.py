@@ -78,6 +78,7 @@ def test_a_rebuild_changes_nothing_a_reader_sees(filled, folder):
         assert store.verify().ok
 
 
+@pytest.mark.slow
 def test_a_rebuild_mends_a_bank_whose_index_files_are_gone(folder):
     with ChromaStore.from_path(folder, index=INDEX) as store:
         for start in range(0, 1200, 300):

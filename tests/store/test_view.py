@@ -127,6 +127,7 @@ def test_a_search_never_sees_half_a_batch(store):
     assert all(len(versions) == 1 for versions in seen)
 
 
+@pytest.mark.slow
 def test_replaced_items_give_their_memory_back(store):
     for n in range(30):
         store.batch([PutOp(("a",), str(m), {"text": f"{n} {m}"}) for m in range(100)])
@@ -158,6 +159,7 @@ def clustered(count, dims=200):
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["clustered", "random"])
 def test_a_large_matrix_ranks_like_a_full_scan(kind):
     rows = clustered(NARROW_FROM + 500)
