@@ -52,12 +52,15 @@ class BankLock:
 
     Raises:
         StoreLockedError: another store holds it, in this process or another; at once, without waiting.
-        StorePathError: the lock file cannot be opened.
+        StorePathError: the lock file cannot be opened, or the system has no such lock: it is not POSIX.
     """
 
     def __init__(self, folder: Path) -> None:
-        import fcntl
-
+        try:
+            import fcntl
+        except ImportError as error:
+            reason = "only POSIX systems have the lock it needs; elsewhere use `from_server`, or Linux under WSL"
+            raise StorePathError(folder, reason) from error
         self._descriptor: int | None = None
         try:
             descriptor = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

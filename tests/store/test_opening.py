@@ -73,6 +73,12 @@ def test_a_path_that_cannot_hold_a_bank_is_refused(path, embeddings, tmp_path, m
     assert names(tmp_path) == []
 
 
+def test_a_system_without_the_lock_is_told_what_to_use_in_its_place(folder, embeddings, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with pytest.raises(StorePathError, match=r"POSIX.*from_server"):
+        ChromaStore.from_path(folder, embeddings=embeddings)
+
+
 def test_a_file_is_refused_and_left_alone(tmp_path, embeddings):
     file = tmp_path / "notes.txt"
     file.write_text("mine")
