@@ -20,12 +20,13 @@ _RATIONALE_KEYS = (
 )  # fmt: skip
 _QUOTE = "[\"'“”‘’]"
 _PAIR = re.compile(
-    rf"(?:[{{,]\s*|\n\s*|\\?{_QUOTE})\s*(?P<key>{'|'.join(('status', *_OTHER_KEYS, *_OPPOSITE_KEYS))})\s*"
-    rf"\\?{_QUOTE}?\s*:\s*\\?(?:{_QUOTE}(?P<text>[^\"“”\\]{{0,80}}?)\\?{_QUOTE}|(?P<bare>\w{{1,20}}))",
+    rf"(?:[{{,\n]|\\?{_QUOTE})\s{{0,12}}(?P<key>{'|'.join(('status', *_OTHER_KEYS, *_OPPOSITE_KEYS))})\s{{0,12}}"
+    rf"\\?{_QUOTE}?\s{{0,12}}:\s{{0,12}}\\?(?:{_QUOTE}(?P<text>[^\"“”\\]{{0,80}}?)\\?{_QUOTE}|(?P<bare>\w{{1,20}}))",
     re.IGNORECASE,
 )
 
 
+_QUOTED_KEY = re.compile(rf"\A[^:]*\w\s*{_QUOTE}\s*:")
 _VALUE_END = re.compile(rf"(?:{_QUOTE}|[\d\]}}]|true|false|null|none)\s*,\Z", re.IGNORECASE)
 
 
@@ -67,11 +68,24 @@ def claims_of_mended(value: Any, source: str) -> list[Claim]:
         value: what mending made of the text.
         source: the text.
     """
-    claims = claims_of(value)
-    pairs = [pair for pair in _PAIR.finditer(source) if "\\" not in pair[0].partition(":")[0] and _read_pair(pair)]
+    pairs = _pairs(source)
     sure = bool(pairs) and not any(_inside_text(source, pair) for pair in pairs)
-    rivals = [Claim(reading, None, "", stands=False) for pair in pairs if (reading := _read_pair(pair))]
-    return [claim._replace(stands=claim.stands and sure) for claim in claims] + rivals
+    claims = [claim._replace(stands=claim.stands and sure) for claim in claims_of(value)]
+    return claims + [_rival(pair) for pair in pairs]
+
+
+def claims_in_pieces(text: str) -> list[Claim]:
+    """Return what pairs such as `"status": "failure"` say in a text that is no whole JSON: they can only contradict."""
+    return [_rival(pair) for pair in _pairs(text) if _QUOTED_KEY.search(pair[0])]
+
+
+def _rival(pair: re.Match[str]) -> Claim:
+    return Claim(_read_pair(pair) or "undecided", None, "", stands=False)
+
+
+def _pairs(text: str) -> list[re.Match[str]]:
+    """Find the pairs that say something; those whose quotes are escaped are part of a string."""
+    return [pair for pair in _PAIR.finditer(text) if "\\" not in pair[0].partition(":")[0] and _read_pair(pair)]
 
 
 def _claims_of_one(value: dict[str, Any]) -> list[Claim]:

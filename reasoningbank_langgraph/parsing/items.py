@@ -97,11 +97,11 @@ def _from_arguments(value: Any, read: Reply) -> tuple[list[dict[str, str]] | Non
 
 def _from_text(read: Reply) -> ParsedItems:
     """Read the first complete answer of the text, also where it stands before thinking that nothing began."""
-    whole = document(read.text)
-    if whole is not None and not read.draft:
+    text = read.whole or read.text
+    whole = document(text)
+    if whole is not None:
         items = _read_answer(whole)
         return ParsedItems(items or [], None if items else _why_none(read, items, cut=read.cut), read.cut)
-    text = f"{read.draft}\n{read.text}" if read.draft else read.text
     objects = find_objects(text)
     items, place = _first_answer(text, objects)
     of_cut_list = (

@@ -17,6 +17,8 @@ _LINE = re.compile(
 _THOUGHTS = re.compile(
     r"[\s>*#_`\-]*(?:thoughts?|rationale|reason(?:ing)?|explanation|analysis)[\s*_`]*[:：][\s*_]*", re.IGNORECASE
 )
+_CHOICE = re.compile(r"\W*\w+(?:\W*\|\W*\w+)+\W*")
+"""The blank of a format example: `success | failure`."""
 _LONGEST_LINE = 400
 
 
@@ -39,10 +41,10 @@ class _Seen(NamedTuple):
     quoted: bool
 
 
-def status_lines(text: str) -> list[StatusLine]:
-    """Return the lines of a text that name a status, or are one; such a word speaks only where it is all there is.
+def status_lines(text: str) -> tuple[list[StatusLine], bool]:
+    """Return the lines of a text that name a status, and whether one hedges: `Status: mostly right`.
 
-    A line that hedges takes from the others their say: `Status: mostly right` after `Status: success`.
+    A line that is no more than a status counts as well; it speaks for the reply only where it is all of it.
     """
     lines = text.splitlines()
     seen = list(_seen(lines))
@@ -55,11 +57,11 @@ def status_lines(text: str) -> list[StatusLine]:
     for line in seen:
         if line.reading is None:
             continue
-        stands = not hedged and not line.quoted and (line.name == "status" or not asked)
+        stands = not line.quoted and (line.name == "status" or not asked)
         if stands and thoughts is None:
             thoughts = _thoughts(lines[: line.number])
         found.append(StatusLine(line.reading, line.name == "status", stands, thoughts or ""))
-    return found
+    return found, hedged
 
 
 def _seen(lines: Sequence[str]) -> list[_Seen]:
@@ -70,7 +72,7 @@ def _seen(lines: Sequence[str]) -> list[_Seen]:
         line = _LINE.match(lines[number][:_LONGEST_LINE])
         if line:
             value = line["value"] or following
-            if (reading := read_status(value)) or not (is_placeholder(value) or "|" in value):
+            if (reading := read_status(value)) or not (is_placeholder(value) or _CHOICE.fullmatch(value)):
                 seen.append(_Seen(number, line["name"].casefold(), reading, _is_quoted(lines, number, line["marks"])))
         following = lines[number].strip() or following
     return seen[::-1]

@@ -50,8 +50,8 @@ class Reply(NamedTuple):
     refused: bool = False
     cut: bool = False
     """The text stops inside the model's thinking."""
-    draft: str = ""
-    """What was left out as thinking although nothing at the start of the reply began it: perhaps a quoted tag did."""
+    whole: str = ""
+    """All of the text, where thinking was left out that did not begin at the start: perhaps a quoted tag ended it."""
 
 
 def read_reply(reply: object) -> Reply:
@@ -78,36 +78,40 @@ def looks_refused(text: str) -> bool:
 
 
 def _read_text(text: str) -> Reply:
-    draft = ""
+    whole, in_channel = text.replace(_FINAL_CHANNEL, "\n"), False
     if _FINAL_CHANNEL in text and not _STARTS_WITH_JSON.match(text):
-        draft, _, text = text.partition(_FINAL_CHANNEL)
-        draft = "" if draft.lstrip().startswith(_CHANNEL_STARTS) else draft
-    text, thought, cut = _without_thinking(text)
-    return Reply(_TURN_END.sub("\n", text), cut=cut, draft=f"{draft}\n{thought}".strip())
+        before, _, text = text.partition(_FINAL_CHANNEL)
+        in_channel = not before.lstrip().startswith(_CHANNEL_STARTS)
+    text, in_thought, cut = _without_thinking(text)
+    return Reply(_plain_ends(text), cut=cut, whole=_plain_ends(whole) if in_channel or in_thought else "")
 
 
-def _without_thinking(text: str) -> tuple[str, str, bool]:
-    """Part the answer from thinking, also where the prompt holds its opening tag.
+def _plain_ends(text: str) -> str:
+    return _TURN_END.sub("\n", text)
+
+
+def _without_thinking(text: str) -> tuple[str, bool, bool]:
+    """Drop thinking, also where the prompt holds its opening tag. A tag after the start of JSON is part of a string.
 
     Returns:
-        The answer; what was left out beside a whole block at the start; whether the thinking never closes.
+        The answer; whether more was left out than a block at the start; whether the thinking never closes.
     """
-    if _STARTS_WITH_JSON.match(text):  # a tag in here is part of a string
-        return text, "", False
-    kept, left_out = list[str](), list[str]()
-    position, opened, end = 0, -1, len(text.rstrip())
+    kept, said, left_out = list[str](), False, False
+    position, opened, end = 0, False, len(text.rstrip())
     for tag in _THINKING.finditer(text):
+        if not opened and not said and _STARTS_WITH_JSON.match(text, position):
+            break
         if tag["open"] or tag["open2"]:
-            if opened < 0:
+            if not opened:
                 kept.append(text[position : tag.start()])
-                opened = tag.end()
-        elif opened >= 0:
-            left_out += [text[opened : tag.start()]] if "".join(kept).strip() else []
-            position, opened = tag.end(), -1
+                said = said or bool(kept[-1].strip())
+            opened = True
+        elif opened:
+            left_out = left_out or said
+            position, opened = tag.end(), False
         elif tag.end() < end:
-            left_out += [*kept, text[position : tag.start()]]
-            kept, position = [], tag.end()
-    return "".join([*kept, "" if opened >= 0 else text[position:]]), "\n".join(left_out), opened >= 0
+            left_out, kept, said, position = True, [], False, tag.end()
+    return "".join([*kept, "" if opened else text[position:]]), left_out, opened
 
 
 def _joined(content: Any, kind: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from reasoningbank_langgraph.parsing.claims import Claim, claims_of, claims_of_mended
+from reasoningbank_langgraph.parsing.claims import Claim, claims_in_pieces, claims_of, claims_of_mended
 from reasoningbank_langgraph.parsing.escapes import restore_latex
 from reasoningbank_langgraph.parsing.lines import status_lines
 from reasoningbank_langgraph.parsing.objects import Found, Objects, document, find_objects, without_last_brace
@@ -40,7 +40,7 @@ def parse_verdict(reply: object) -> Verdict:
     said, cut = _from_text(read)
     if cut and not called:
         return _indeterminate("truncated", read.text)
-    return _settled([*called, *said, *_from_draft(read.draft)], read.text)
+    return _settled([*called, *said, *_from_whole(read.whole)], read.text)
 
 
 def _settled(claims: Sequence[Claim], text: str) -> Verdict:
@@ -77,11 +77,13 @@ def _from_text(read: Reply) -> tuple[list[Claim], bool]:
         return claims_of(whole), read.cut
     objects = _objects(read)
     claims = [claim for found in objects.found for claim in _from_found(read.text, found)]
-    lines = [
-        Claim(line.reading, None, line.thoughts, line.stands, line.named)
-        for line in status_lines(objects.prose(read.text))
-    ]
-    return [*claims, *lines], _is_cut(read, objects)
+    prose = objects.prose(read.text)
+    lines, hedged = status_lines(prose)
+    claims += claims_in_pieces(prose)
+    claims += [Claim(line.reading, None, line.thoughts, line.stands, line.named) for line in lines]
+    if hedged:
+        claims = [claim._replace(stands=False) for claim in claims]
+    return claims, _is_cut(read, objects)
 
 
 def _from_found(text: str, found: Found) -> list[Claim]:
@@ -94,11 +96,9 @@ def _from_found(text: str, found: Found) -> list[Claim]:
     return [*claims, Claim(led_in, None, "", stands=False)] if led_in else claims
 
 
-def _from_draft(draft: str) -> list[Claim]:
-    """What stands before the end of thinking that nothing began cannot decide, and may not say otherwise."""
-    if not draft:
-        return []
-    said, _ = _from_text(Reply(draft))
+def _from_whole(whole: str) -> list[Claim]:
+    """What was left out as thinking, perhaps by a quoted tag, cannot decide, and may not say otherwise."""
+    said, _ = _from_text(Reply(whole))
     return [claim._replace(stands=False) for claim in said]
 
 
