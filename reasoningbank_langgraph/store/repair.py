@@ -21,8 +21,8 @@ from reasoningbank_langgraph.store.layout import (
     item_of,
 )
 from reasoningbank_langgraph.store.shelf import Shelf
+from reasoningbank_langgraph.store.space import FOREVER
 from reasoningbank_langgraph.store.values import decode_value
-from reasoningbank_langgraph.store.view import FOREVER
 
 AT_ONCE = 256
 """Rows whose vectors are asked for in one call."""

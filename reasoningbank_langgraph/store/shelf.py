@@ -30,7 +30,8 @@ from reasoningbank_langgraph.store.layout import (
 from reasoningbank_langgraph.store.namespaces import Namespace, Tally
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.saved_regions import SavedRegions
-from reasoningbank_langgraph.store.view import Fresh, Region, Snapshot, View
+from reasoningbank_langgraph.store.space import Fresh
+from reasoningbank_langgraph.store.view import Region, Snapshot, View
 
 FIRST_ROWS = {"row": {"$in": [ITEM, PLAIN]}}
 
