@@ -16,6 +16,9 @@ from reasoningbank_langgraph.cli.screen import console
 from reasoningbank_langgraph.math_answers import equivalent, extract_answer
 from reasoningbank_langgraph.problems import Problem
 
+_WIDE = 150
+"""Columns where the output is no terminal."""
+
 
 class Tried(NamedTuple):
     """One problem after one try."""
@@ -86,7 +89,7 @@ class Show:
         right = sum(tried.right for tried in self.learned_on)
         console.print(Text("\nWhat came of it", "bold"))
         console.print(f"  solved    {right} of {len(self.learned_on)} in the first pass")
-        console.print(f"  bank      {amount(self.bank.totals())} in {self.path}; the next run starts from it")
+        console.print(f"  bank      {amount(self.bank.totals())}: the next run starts from it")
         for title in self._titles():
             console.print(Text(f"  learned   {short(title, 90)}", "magenta"))
         shown = {having.recalled for _, having in self.pairs if having.recalled}
@@ -119,8 +122,12 @@ class Show:
         return sum(without.right for without, _ in self.pairs), sum(having.right for _, having in self.pairs)
 
     def _line(self, problem: Problem, result: Text, name: str, lesson: str) -> Text:
-        line = Text("  ") + Text(short(problem.text, 58).ljust(60)) + result
-        return line + (Text(f"  {name}: {short(lesson, 40)}", "dim") if lesson else Text(f"  nothing {name}", "dim"))
+        width = console.width if console.is_terminal else _WIDE
+        room = min(60, max(22, width - 66))
+        line = Text("  ") + Text(short(problem.text, room).ljust(room + 2)) + result
+        line += Text(f"  {name}: {short(lesson, 40)}" if lesson else f"  nothing {name}", "dim")
+        line.truncate(width, overflow="ellipsis")
+        return line
 
 
 def mcnemar(fixed: int, broken: int) -> float:

@@ -2,14 +2,19 @@
 
 import io
 import json
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
+from reasoningbank_langgraph import model_choice
 from reasoningbank_langgraph.errors import ExperimentError, InvalidRecordError
+from reasoningbank_langgraph.experiments import run as running
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.experiments.run import Models, Run
+from reasoningbank_langgraph.model_choice import ResolvedModel
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
 from . import worlds
@@ -180,6 +185,21 @@ def test_workers_at_the_same_time_write_the_same_rows(tmp_path):
     many = carry_out(settings.model_copy(update={"concurrency": 4}), tmp_path / "many")
     rows = [{row.key: (row.answer, row.memory) for row in run.results.rows} for run in (one, many)]
     assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize(("slots", "wanted", "at_once"), [(4, None, 4), (4, 2, 2), (None, None, 1)])
+def test_a_model_on_this_machine_is_given_as_many_problems_as_it_works_on_at_once(
+    slots, wanted, at_once, tmp_path, monkeypatch
+):
+    server = slots and SimpleNamespace(slots=slots, close=lambda: None)
+    chosen = ResolvedModel(worlds.model(), "a model", server)
+    pools = []
+    monkeypatch.setattr(model_choice, "resolve_model", lambda *_, **__: chosen)
+    monkeypatch.setattr(running, "default_embeddings", HashEmbeddings)
+    monkeypatch.setattr(running, "ThreadPoolExecutor", lambda count: pools.append(count) or ThreadPoolExecutor(count))
+    settings = config(tmp_path, arms=("baseline",), concurrency=wanted)
+    running.run_experiment(settings, tmp_path / "out", console=Console(file=io.StringIO()))
+    assert pools == [at_once]
 
 
 def test_a_folder_belongs_to_one_configuration(tmp_path):
