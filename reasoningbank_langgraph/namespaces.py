@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,8 +11,6 @@ from reasoningbank_langgraph.errors import (
     InvalidNamespaceLabelError,
     MissingNamespaceLabelError,
 )
-
-logger = logging.getLogger(__name__)
 
 DEFAULT_NAMESPACE = ("reasoningbank",)
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -46,12 +43,25 @@ def check_labels(namespace: str | Sequence[str]) -> tuple[str, ...]:
     return labels
 
 
+class Filled(tuple[str, ...]):
+    """Labels whose braces, if any, come from a value: that of a user called `{you}`, say."""
+
+    __slots__ = ()
+
+
 def check_filled(namespace: str | Sequence[str]) -> tuple[str, ...]:
-    """Return labels that are to be taken as they stand, as `check_labels` does, and log one that looks unfilled."""
+    """Return labels of one bank, as `check_labels` does.
+
+    Raises:
+        InvalidNamespaceLabelError: a label is still a placeholder, or one that stores refuse.
+    """
     labels = check_labels(namespace)
-    for label in labels:
-        if _PLACEHOLDER.fullmatch(label):
-            logger.warning("namespace label %r is taken as it stands: give the bank of one tenant by its value", label)
+    if not isinstance(namespace, Filled) and (unfilled := list(filter(_PLACEHOLDER.fullmatch, labels))):
+        raise InvalidNamespaceLabelError(
+            unfilled[0],
+            "is a placeholder, and a bank has one namespace: put a value in its place; where the label is called that, "
+            "pass reasoningbank_langgraph.namespaces.Filled(labels)",
+        )
     return labels
 
 
@@ -73,7 +83,7 @@ def read(holder: Any, name: str) -> Any:
     return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
 
-def resolve(template: Sequence[str], configurable: Mapping[str, Any], context: Any = None) -> tuple[str, ...]:
+def resolve(template: Sequence[str], configurable: Mapping[str, Any], context: Any = None) -> Filled:
     """Fill the labels in braces.
 
     Args:
@@ -86,7 +96,7 @@ def resolve(template: Sequence[str], configurable: Mapping[str, Any], context: A
         AmbiguousNamespaceLabelError: a name has one value here and another there.
         InvalidNamespaceLabelError: a filled label is one that stores refuse.
     """
-    return check_labels([_fill(label, configurable, context) for label in check_template(template)])
+    return Filled(check_labels([_fill(label, configurable, context) for label in check_template(template)]))
 
 
 def _fill(label: str, configurable: Mapping[str, Any], context: Any) -> str:

@@ -10,6 +10,7 @@ from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem
 from reasoningbank_langgraph.errors import InvalidNamespaceLabelError
+from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.records import now
 
 from .loop_fakes import indexed_memory, open_store
@@ -121,12 +122,11 @@ def test_a_namespace_that_stores_refuse_is_refused_by_name(namespace):
         MemoryBank(indexed_memory(), namespace)
 
 
-def test_a_bank_with_the_label_of_a_template_says_so(caplog):
-    MemoryBank(indexed_memory(), ("m", "ann"))
-    MemoryBank(indexed_memory(), ("m", "a {b}"))
-    assert not caplog.text
-    MemoryBank(indexed_memory(), ("m", "{user_id}"))
-    assert "'{user_id}' is taken as it stands" in caplog.text
+def test_a_template_is_no_namespace_of_a_bank_and_filled_labels_are_taken_as_they_stand():
+    with pytest.raises(InvalidNamespaceLabelError, match=r"'\{user_id\}' is a placeholder"):
+        MemoryBank(indexed_memory(), ("m", "{user_id}"))
+    assert MemoryBank(indexed_memory(), ("m", "a {b}")).namespace == ("m", "a {b}")
+    assert MemoryBank(indexed_memory(), Filled(("m", "{user_id}"))).namespace == ("m", "{user_id}")
 
 
 def test_an_unknown_way_to_match_is_refused():

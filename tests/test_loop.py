@@ -33,6 +33,7 @@ from reasoningbank_langgraph.errors import (
     MissingStateError,
     MissingStoreError,
 )
+from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 from .loop_fakes import indexed_memory, learner, lessons, open_store, solver, verdict
@@ -519,7 +520,7 @@ def test_braces_in_a_value_are_text(user):
     store = indexed_memory()
     app(store).invoke({"task": "add two apples"}, config(user=user))
     assert {row.namespace for row in store.search(())} == {("math", user)}
-    assert MemoryBank(store, ("math", user)).totals().experiences == 1
+    assert MemoryBank(store, Filled(("math", user))).totals().experiences == 1
 
 
 def test_the_same_answer_to_the_next_task_is_its_own_and_none_is_none():

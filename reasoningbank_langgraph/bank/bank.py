@@ -47,13 +47,12 @@ class MemoryBank:
 
     Args:
         store: any LangGraph store. One without an index cannot rank by similarity and returns the newest first.
-        namespace: labels of the bank, filled: braces are taken as they stand, with a warning where they look like the
-            template of a graph.
+        namespace: labels of the bank, filled: one that is still a placeholder, as in a graph's template, is refused.
         match: which text a task is matched with, fixed when an item is written: the task it was learned on (as in
             the paper, section 3.2), the lesson (title and description), or both, of which the better counts.
 
     Raises:
-        InvalidNamespaceLabelError: the namespace is one that stores refuse.
+        InvalidNamespaceLabelError: the namespace is one that stores refuse, or a template.
     """
 
     def __init__(self, store: BaseStore, namespace: str | Sequence[str], *, match: Match = "both") -> None:

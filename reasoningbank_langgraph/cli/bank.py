@@ -31,11 +31,12 @@ def show(
 ) -> None:
     """Show every lesson, by namespace, oldest first, and by what `bank forget` finds it."""
     from reasoningbank_langgraph.bank import MemoryBank
+    from reasoningbank_langgraph.namespaces import Filled
 
     with opened(bank) as store:
         chosen = store.list_namespaces(limit=100_000) if namespace is None else [read_namespace(namespace)]
         for labels in chosen:
-            memory = MemoryBank(store, labels)
+            memory = MemoryBank(store, Filled(labels))
             console.print(Text(f"{shown_namespace(labels)}: {amount(memory.totals())}", "bold"))
             for item in memory.items():
                 _show_item(item)

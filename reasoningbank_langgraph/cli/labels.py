@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote
 
 import typer
 
+from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.text.visible import is_unseen
 
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -18,9 +19,9 @@ def shown_namespace(labels: Sequence[str]) -> str:
     return "/".join(_shown(label, "_-@+,:") for label in labels)
 
 
-def read_namespace(text: str) -> tuple[str, ...]:
+def read_namespace(text: str) -> Filled:
     """Return the labels that `shown_namespace` shows this way. Raises `typer.BadParameter` for no such form."""
-    return tuple(read_id(label) for label in text.split("/"))
+    return Filled(read_id(label) for label in text.split("/"))
 
 
 def shown_id(name: str) -> str:

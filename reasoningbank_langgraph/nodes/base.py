@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 
 from reasoningbank_langgraph.channels import OfRun
 from reasoningbank_langgraph.errors import CachedNodeError, MissingStoreError
-from reasoningbank_langgraph.namespaces import resolve
+from reasoningbank_langgraph.namespaces import Filled, resolve
 from reasoningbank_langgraph.records import now
 from reasoningbank_langgraph.state import Names, ReasoningBankState, as_state
 
@@ -76,7 +76,7 @@ class Context(NamedTuple):
         info = self.runtime.execution_info
         return info is not None and "|" in info.checkpoint_ns
 
-    def namespace(self, template: Sequence[str]) -> tuple[str, ...]:
+    def namespace(self, template: Sequence[str]) -> Filled:
         """Fill the labels in braces from `config["configurable"]` and the runtime context."""
         return resolve(template, self.configurable, self.runtime.context)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reasoningbank_langgraph.bank import Match, MemoryBank, Written, check_match
-from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
+from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, Filled, check_template
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes.outage import is_outage, told
 from reasoningbank_langgraph.records import MemoryItem
@@ -104,7 +104,7 @@ class _Done:
 
 
 def _bank(attempt: Waiting, match: Match, context: Context) -> MemoryBank:
-    return MemoryBank(context.store, attempt["namespace"], match=match)
+    return MemoryBank(context.store, Filled(attempt["namespace"]), match=match)
 
 
 def _items(attempt: Waiting) -> list[MemoryItem]:
