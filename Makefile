@@ -53,12 +53,13 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# PyTorch is left out: TORCH says which build there is.
+# PyTorch is left out, as TORCH says which build there is, but not what it needs.
 lock: $(VENV)/.test
 	$(INSTALL) uv
 	@echo torch > $(VENV)/without-torch
+	@printf '%s\n' fsspec jinja2 networkx setuptools sympy > $(VENV)/needed-by-torch.txt
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --all-extras --custom-compile-command "make lock" --no-annotate \
-	    --excludes $(VENV)/without-torch --output-file requirements-dev.lock pyproject.toml
+	    --excludes $(VENV)/without-torch --output-file requirements-dev.lock pyproject.toml $(VENV)/needed-by-torch.txt
 
 mutation: $(VENV)/.test
 	$(INSTALL) mutmut
