@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from reasoningbank_langgraph.parsing.escapes import double_latex
+from reasoningbank_langgraph.text.folding import Folded
 
 DEEPEST = 64
 """Levels of a value that is read; what is deeper was not written to be read."""
@@ -21,7 +22,11 @@ _SCHEMA = re.compile(
 
 _CALL_KEYS = {"name", "type", "id", "tool", "tool_name", "tool_call", "function_name", "action"}
 _ARGUMENT_KEYS = {"arguments", "args", "parameters", "input", "action_input", "function"}
-_QUOTING_KEY = re.compile(r"quot|claim|evidence|exampl|excerpt|cit(?:e|ation)|propert|\$|^(?:attempt|task)$")
+_QUOTING_KEY = re.compile(
+    r"quot|claim|evidence|exampl|excerpt|cit(?:e|ation)|propert|\$|transcript|trajector|message|page|document"
+    r"|^(?:task|.*(?:attempt|agent|student|solver|solution|assistant|user|tool|log|line)s?)(?:_(?:output|answer|reply"
+    r"|response|result|says|said|text))?$"
+)
 
 
 class Pairs(dict[str, Any]):
@@ -42,7 +47,8 @@ def said(value: dict[str, Any]) -> Iterable[tuple[str, Any]]:
 def fields_of(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the pairs of an object with folded keys; a key that stands twice comes twice."""
     for key, inner in said(value):
-        yield re.sub(r"[\s\-]+", "_", str(key).strip().casefold()), inner
+        plain = str(key) if str(key).isascii() else Folded(str(key)).view
+        yield re.sub(r"[\s\-]+", "_", plain.strip().casefold()), inner
 
 
 def unwrapped(value: dict[str, Any], names: Collection[str] = ()) -> Any:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from reasoningbank_langgraph.parsing.standing import announces_quote
+from reasoningbank_langgraph.parsing.standing import leads_in_a_quote
 from reasoningbank_langgraph.parsing.words import Reading, is_placeholder, read_status
 
 _LINE = re.compile(
     r"(?P<marks>[\s>*#_`\-]*)(?:final\s+)?(?P<name>status|verdict|judge?ment|outcome|result|decision)[\s*_`]*"
-    r"(?:[:=：][\s*_`]*(?P<value>.*)|(?P<heading>))$",
+    r"(?:(?:[:=：]|(?<=\s)[-–—](?=\s))[\s*_`]*(?P<value>.*)|(?P<heading>))$",
     re.IGNORECASE,
 )
 _THOUGHTS = re.compile(
@@ -82,7 +82,7 @@ def _is_quoted(lines: Sequence[str], number: int, marks: str) -> bool:
     if ">" in marks:
         return True
     before = next((lines[n] for n in range(number - 1, max(-1, number - 5), -1) if lines[n].strip(" \t`")), "")
-    return before.rstrip(" \t*_").endswith((":", "：")) and announces_quote(before)
+    return leads_in_a_quote(before)
 
 
 def _thoughts(lines: Sequence[str]) -> str:

@@ -14,8 +14,9 @@ _LONGEST_LINE = 20_000
 _SENTENCE_END = re.compile(r"[.!?]\s|\n")
 _LIST_MARK = re.compile(r"\s*(?:[-*+]|\d{1,2}[.)])\s*(?=\Z|\*)")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_FENCE_BEFORE = re.compile(r"(?:\A|\n)[ \t]*(?:```|~~~)[ \t]*\w*\s*\Z")
+_FENCE_BEFORE = re.compile(r"(?:\A|\n)[ \t]*(?:`{3,}|~{3,})[ \t]*\w*\s*\Z")
 _FENCE_AFTER = re.compile(r"\s*\n[ \t]*(?:```|~~~)[ \t]*(?=\n|\Z)|[ \t]*```[ \t]*(?=\n|\Z)")
+_OPENING_TAG = re.compile(r"<(?!(?:tool|function)_?calls?>)\w[^<>/]{0,80}>\Z")
 
 
 def _words(text: str) -> frozenset[str]:
@@ -28,20 +29,30 @@ _SAYING = _words(
     contained include includes included hold holds held ends ended ending quote quotes quoted quoting print prints
     printed read reads assert asserts asserted embed embeds embedded tell tells told instructs demand demands insist
     insists try tries tried pretend pretends inject injects injected forge forged fake faked bogus ignore ignored
-    ignoring not never no don't doesn't isn't wasn't cannot can't won't wouldn't instead rather if unless example"""
+    ignoring not never no don't doesn't isn't wasn't cannot can't won't wouldn't instead rather if unless example
+    asked may might"""
 )
 # Whose words follow: the attempt's ("The attempt: {...}", "Its text: {...}"),
 _OTHERS = _words(
     """attempt attempt's attempts agent agent's solver solver's solution solution's student student's assistant
-    assistant's model model's user user's tool tool's trajectory transcript message page document it its they their
-    he his she her them someone"""
+    assistant's model model's user user's tool tool's trajectory transcript message page document log line excerpt format
+    it its they their he his she her them someone"""
 )
 # or those of who writes ("Here is my evaluation of the attempt: {...}", "The attempt is correct: {...}").
 _OWN = _words(
-    """my here verdict judgment judgement judging evaluation assessment decision conclusion conclude grade grading
+    """my here json verdict judgment judgement judging evaluation assessment decision conclusion conclude grade grading
     rating review lessons lesson items memory memories"""
 )
 _EVALUATED = _words("correct incorrect right wrong valid invalid complete incomplete fails failed succeeds succeeded")
+# A lead-in with none of these is in no language that is read here ("Der Agent schreibt: {...}"), or is a mere caption.
+_FAMILIAR = _OWN | _EVALUATED | _words(
+    """the this that is are of to and for with based i i'm i'll let's we now then so thus therefore hence sure okay
+    answer output requested response result results reply analysis summary feedback report judge extracted insights
+    takeaways strategies learnings mein meine urteil bewertung hier voici mon évaluation mi veredicto evaluación aquí
+    giudizio ecco meu minha veredito avaliação aqui мой моя вердикт вот"""
+)  # fmt: skip
+_FAMILIAR_UNSPACED = re.compile("我的|判断|判定|结论|結論|私の|評価")
+_OPENING = (_SAYING - {"asked"}) | _words("is was are were with as follows following")
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
@@ -55,6 +66,8 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     fence = _FENCE_BEFORE.search(before)
     if fence:
         before, after = before[: fence.start()] + "\n", _FENCE_AFTER.sub("\n", after, count=1)
+        if _FENCE_BEFORE.search(before):
+            return False
     line = _LIST_MARK.sub("", before.rpartition("\n")[2], count=1).strip(" \t*_#")
     quoted = before[-1:] in tuple("\"'“‘«`(") or _in_quotation(text, start)
     if quoted or _goes_on(after, opens=not text[:start].strip()):
@@ -62,7 +75,7 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     colon = before.rstrip(" \t\r\n*_").endswith((":", "："))
     if line and not colon and after.strip(" \t\r\n*_.!`"):
         return False
-    return not ((line or colon) and announces_quote(before))
+    return not (announces_quote(before) if line and not colon else leads_in_a_quote(before))
 
 
 def last_sentence(lead: str) -> str:
@@ -72,7 +85,7 @@ def last_sentence(lead: str) -> str:
 
 def announces_quote(lead: str) -> bool:
     """Say whether the last sentence of a text leads in what somebody else said; one that has ended leads in nothing."""
-    words = _WORD.findall(last_sentence(lead).casefold().replace("’", "'"))
+    words = _words_of(lead)
     mine = max((place for place, word in enumerate(words) if word == "my"), default=-1)
     if any(word in _SAYING for word in words[mine + 1 :]):
         return True
@@ -80,6 +93,23 @@ def announces_quote(lead: str) -> bool:
         return False
     own = next((place for place, word in enumerate(words) if word in _OWN), len(words))
     return any(word in _OTHERS for word in words[:own])
+
+
+def leads_in_a_quote(before: str) -> bool:
+    """Say whether the end of a text opens what somebody else said: with a colon, a tag, or a verb of saying."""
+    lead = before.rstrip(" \t\r\n*_`")
+    tag = _OPENING_TAG.search(lead)
+    if tag:
+        return announces_quote(tag[0])
+    words = _words_of(lead)
+    if lead.endswith((":", "：")):
+        familiar = not words or not _FAMILIAR.isdisjoint(words) or _FAMILIAR_UNSPACED.search(last_sentence(lead))
+        return not familiar or announces_quote(lead)
+    return words[-1:] != [] and words[-1] in _OPENING and announces_quote(lead)
+
+
+def _words_of(lead: str) -> list[str]:
+    return _WORD.findall(last_sentence(lead).casefold().replace("’", "'"))
 
 
 def _in_quotation(text: str, at: int) -> bool:

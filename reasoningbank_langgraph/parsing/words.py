@@ -70,7 +70,7 @@ def _read_words(folded: str) -> Reading | None:
     alone = len(head) == 1 and head[0] in _ALONE
     meant: list[Reading | None] = [_ALONE[head[0]]] if alone else [_meaning(word) for word in head]
     said = {meaning for meaning in (*meant, *map(_meaning, words)) if meaning}
-    if len(said) != 1 or _HEDGES & set(words) or "|" in folded or not any(meant):
+    if len(said) != 1 or _HEDGES & set(words) or "|" in folded or "?" in folded or not any(meant):
         return None
     return said.pop() if alone else _negated(said.pop(), head, meant)
 
