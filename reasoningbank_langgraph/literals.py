@@ -17,14 +17,19 @@ _LINK = re.compile(r"(?:https?://|www\.)[^\s)>\]]+", re.IGNORECASE)
 _ROUND = {"10", "100", "1000", "60", "24", "7", "12", "360", "180", "365"}
 """Numbers that belong to no task: powers of ten, and the parts of hours, days, weeks, years and angles."""
 _OPENING_WORDS = """
-    a after all an and are as at before between both but by can compute determine during each every evaluate find for
-    from given he her his how i if in is it its let many my no of on one or our prove she show simplify since so solve
-    some suppose that the their then there these they this those to two three four five six seven eight nine ten today
-    was we were what when where which while who whose why with write yesterday you your calculate consider express
-look see notice note
-    factor
+    a after all an and are as at before between both but by calculate can compute consider determine during each
+    evaluate every express factor find for from given he her his how i if in is it its let look many my no note notice
+    of on one or our prove see she show simplify since so solve some suppose that the their then there these they this
+    those to two three four five six seven eight nine ten today was we were what when where which while who whose why
+    with write yesterday you your
     """
 _OPENERS = frozenset(_OPENING_WORDS.split())
+_AFTER_NO_NAME = re.compile(
+    r"\s{1,4}(?:the|an?|all|any|both|each|every|some|no|his|her|its|our|their|your|for|to|which|what|whether)\b"
+    r"|,?\s{1,4}(?:[\d$\\]|(?:he|she|it|they|we|you|i|there|if|when|how|that|this|these|those)\b)",
+    re.IGNORECASE,
+)
+"""What follows a verb or an adverb at the start of a sentence, and hardly a name: "Expand the", "Finally, she"."""
 
 
 def task_literals(attempt: Attempt) -> frozenset[str]:
@@ -81,13 +86,15 @@ def _answers(attempt: Attempt) -> set[str]:
 
 
 def _names(text: str) -> set[str]:
-    """Capitalised words, at the start of a sentence only those that no sentence commonly starts with."""
-    names = set()
+    """Capitalised words; at the start of a sentence only those that look like no ordinary word there."""
+    names, ordinary = set[str](), set(_WORD.findall(text))
     for match in _WORD.finditer(text):
         word = _stem(match[0])
-        if len(word) < 3 or not word[0].isupper() or (word.isupper() and len(word) < 4):
+        folded = word.casefold()
+        if len(word) < 3 or not word[0].isupper() or (word.isupper() and len(word) < 4) or folded in _OPENERS:
             continue
-        before = text[max(match.start() - 4, 0) : match.start()]
-        if word.casefold() not in _OPENERS or not _SENTENCE_START.search(before):
+        starts = _SENTENCE_START.search(text[max(match.start() - 4, 0) : match.start()])
+        followed = word == match[0] and _AFTER_NO_NAME.match(text, match.end())
+        if not starts or not (followed or folded in ordinary):
             names.add(word)
-    return {name for name in names if name.casefold() not in _OPENERS}
+    return names

@@ -93,6 +93,9 @@ CUT = {"finish_reason": "length"}
     ("reply", "status"),
     [
         (AIMessage("I'm sorry, but I can't help with that."), "indeterminate"),
+        (AIMessage(r"It is too hard. \boxed{\text{I don't know}}"), "indeterminate"),
+        (AIMessage("The final answer is: I cannot determine it."), "indeterminate"),
+        (AIMessage(r"I'm sorry, this took long. \boxed{0.75}"), "success"),
         (AIMessage("Let us see: 7 and", response_metadata=CUT), "indeterminate"),
         (AIMessage("", additional_kwargs={"refusal": "no"}), "indeterminate"),
         (AIMessage("so \\boxed{0.75}, and further", response_metadata=CUT), "success"),

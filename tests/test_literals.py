@@ -40,10 +40,18 @@ def test_a_lesson_that_names_one_is_found(lesson, named):
         "There are 5 apples. What is left after 2 go?",
         "Factor $x^2 - 5x + 6$.",
         "If X is even, is Y odd?",
+        "Add 5 to the sum. Rationalize the denominator. Expand $(x+1)^2$.",
+        "Finally, she sold 3. According to the label all was fresh.",
+        "Cones cost $2. If she buys 6 cones, what does she pay?",
     ],
 )
 def test_small_numbers_symbols_and_common_openers_are_no_details(task):
     assert task_literals(Attempt(task=task)) == set()
+
+
+def test_a_name_at_the_start_of_a_sentence_is_one_and_so_is_a_capital_within_it():
+    task = "Luke's 5 apples are red. Nancy, the baker, has 3. How many rose if Rose has 2? Rose a day."
+    assert task_literals(Attempt(task=task)) == {"Luke", "Nancy", "Rose"}
 
 
 def test_the_reference_is_a_detail_too():

@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -128,6 +129,25 @@ def test_a_worker_that_runs_out_of_time_is_replaced() -> None:
     for _ in range(2):
         assert symbolic.ask("equal", HARD, nodes.symbol("y"), deadline=time.monotonic() + 0.3) is not True
         assert symbolic.ask("equal", two, nodes.number(2), deadline=time.monotonic() + 10) is True
+
+
+@pytest.mark.parametrize("error", [OSError("no more processes"), RuntimeError("can't start new thread")], ids=repr)
+def test_a_worker_that_cannot_be_started_makes_answers_unequal_and_is_told_of_once(error, monkeypatch, caplog) -> None:
+    pytest.importorskip("mpmath")
+
+    def refuse(*_args: object, **_options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(symbolic, "_pool", symbolic._Pool())
+    symbolic._warn.cache_clear()
+    with monkeypatch.context() as machine:
+        machine.setattr(*((subprocess, "Popen") if isinstance(error, OSError) else (threading.Thread, "start")), refuse)
+        assert [equivalent(r"\sqrt{8}", r"2\sqrt{2}") for _ in range(3)] == [False] * 3
+        assert equivalent(r"\sqrt{8}", r"\sqrt8")
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert str(error) in caplog.text
+    assert equivalent(r"\sqrt{8}", r"2\sqrt{2}")
+    symbolic._pool.close()
 
 
 SYMBOLIC = [(r"\sqrt{8}", r"2\sqrt2", True), (r"\sqrt8", "3", False), ("(x+1)^2", "x^2+2x+1", True)]

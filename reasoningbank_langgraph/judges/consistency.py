@@ -13,10 +13,10 @@ from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.dialects import capped
 from reasoningbank_langgraph.errors import ModelTimeoutError
 from reasoningbank_langgraph.judges.base import Judge, undecided
-from reasoningbank_langgraph.math_answers import final_answer, same_answer
+from reasoningbank_langgraph.math_answers import final_answer, is_refusal, same_answer
 from reasoningbank_langgraph.models import ModelLike, chat_model, sampling_seed
 from reasoningbank_langgraph.outages import Outages
-from reasoningbank_langgraph.parsing.replies import looks_refused, read_reply
+from reasoningbank_langgraph.parsing.replies import read_reply
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.streams import aunheard, unheard
 from reasoningbank_langgraph.threads import within
@@ -137,11 +137,13 @@ def _asked(attempt: Attempt) -> list[Any]:
 
 
 def _solution(reply: BaseMessage) -> Sample:
-    """The final answer; of a reply that was cut off, or that looks like a refusal, only one that is marked."""
+    """The final answer, if it is one and no refusal; of a reply that was cut or filtered only one that is marked."""
     read = read_reply(reply)
     found = final_answer(read.text)
-    whole = not read.refused and read.ending != "length" and not looks_refused(read.text)
-    return found if whole or (found is not None and found != read.text) else None
+    if found is None or is_refusal(found):
+        return None
+    whole = not read.refused and read.ending != "length"
+    return found if whole or found != read.text else None
 
 
 def _votes(own: str, samples: Sequence[Sample]) -> tuple[int, int]:

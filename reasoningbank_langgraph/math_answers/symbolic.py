@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import importlib.util
 import json
+import logging
 import os
 import queue
 import subprocess
@@ -17,7 +18,7 @@ import sys
 import threading
 import time
 from collections import deque
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from reasoningbank_langgraph.math_answers.nodes import Node, encode
@@ -25,10 +26,11 @@ from reasoningbank_langgraph.math_answers.nodes import Node, encode
 MAX_WORKERS = 4
 _LEAST_SECONDS = 0.2
 """With less time than this left a worker is not asked: it would be killed for a question it could answer."""
+logger = logging.getLogger(__name__)
 _SCRIPT = Path(__file__).with_name("worker.py")
 
 
-@lru_cache(maxsize=1)
+@cache
 def is_available() -> bool:
     """Whether the extra `math` is installed."""
     return importlib.util.find_spec("mpmath") is not None
@@ -45,7 +47,8 @@ def ask(question: str, left: Node, right: Node, *, deadline: float, rounded: boo
         rounded: Whether a relative difference below 1e-12 is a rounding of the last digits.
 
     Returns:
-        The worker's answer, or None when it found none in time or there is no worker.
+        The worker's answer, or None when it found none in time or there is no worker. Where none can be started, for
+        want of processes or memory, a warning says so once.
     """
     if not is_available():
         return None
@@ -71,8 +74,13 @@ class _Worker:
         )
         self._replies: queue.Queue[str] = queue.Queue()
         self._reader = threading.Thread(target=self._collect, name="math-answers", daemon=True)
-        self._reader.start()
         self._is_ready = False
+        try:
+            self._reader.start()
+        except RuntimeError:
+            with self._process:
+                self._process.kill()
+            raise
 
     def _collect(self) -> None:
         if self._process.stdout is not None:
@@ -111,6 +119,23 @@ class _Worker:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+
+def _started() -> _Worker | None:
+    try:
+        return _Worker()
+    except (OSError, RuntimeError) as error:  # RuntimeError: no thread to read its replies
+        _warn(f"{type(error).__name__}: {error}")
+        return None
+
+
+@cache
+def _warn(reason: str) -> None:
+    logger.warning(
+        "no process could be started to compare answers with roots, functions or variables (%s): "
+        "they are equal only where they are written alike; raise the limits on processes and memory",
+        reason,
+    )
 
 
 class _Turns:
@@ -161,7 +186,9 @@ class _Pool:
     def _ask(self, line: str, deadline: float) -> bool | None:
         with self._lock:
             worker = self._idle.pop() if self._idle else None
-        worker = worker or _Worker()
+        worker = worker or _started()
+        if worker is None:
+            return None
         reply = worker.ask(line, deadline) if worker.is_ready(deadline - _LEAST_SECONDS) else "null\n"
         if not reply:
             worker.close()

@@ -35,8 +35,8 @@ _SAYING = _words(
 # Whose words follow: the attempt's ("The attempt: {...}", "Its text: {...}"),
 _OTHERS = _words(
     """attempt attempt's attempts agent agent's solver solver's solution solution's student student's assistant
-    assistant's model model's user user's tool tool's trajectory transcript message page document log line excerpt format
-    it its they their he his she her them someone"""
+    assistant's model model's user user's tool tool's trajectory transcript message page document log line excerpt
+    format it its they their he his she her them someone"""
 )
 # or those of who writes ("Here is my evaluation of the attempt: {...}", "The attempt is correct: {...}").
 _OWN = _words(
