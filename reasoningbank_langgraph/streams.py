@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
+from langchain_core.callbacks import BaseCallbackHandler, CallbackManager
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.runnables.config import merge_configs, set_config_context
 
@@ -20,13 +20,12 @@ Result = TypeVar("Result")
 def unstreamed(config: RunnableConfig | None) -> RunnableConfig:
     """Return the config of a call, by default that of the run around it, so that nothing of the call is streamed."""
     quiet = merge_configs(ensure_config(config), {"tags": ["nostream"]})
-    callbacks = quiet.get("callbacks")
-    if isinstance(callbacks, BaseCallbackManager):
-        quiet["callbacks"] = manager = callbacks.copy()
+    if callbacks := quiet.get("callbacks"):
+        # A manager holds each handler once; two lists, this one and that of the context, would be joined.
+        manager = CallbackManager(callbacks, callbacks) if isinstance(callbacks, list) else callbacks.copy()
         manager.handlers = _others(manager.handlers)
         manager.inheritable_handlers = _others(manager.inheritable_handlers)
-    elif callbacks:
-        quiet["callbacks"] = _others(callbacks)
+        quiet["callbacks"] = manager
     return quiet
 
 

@@ -4,6 +4,7 @@ import itertools
 import json
 from contextlib import contextmanager
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.store.base import BaseStore, PutOp
 from langgraph.store.memory import InMemoryStore
 
@@ -48,6 +49,27 @@ class Sampling(ScriptedChatModel):
     def _generate(self, messages, stop=None, run_manager=None, **kwargs):
         self.bound.append({name: kwargs[name] for name in ("temperature", "seed") if name in kwargs})
         return super()._generate(messages, stop, run_manager, **kwargs)
+
+
+class Capped(ScriptedChatModel):
+    """Knows a cap on its reply, and keeps the one each call was made with."""
+
+    max_tokens: int | None = None
+    caps: list = []
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        self.caps.append(self.max_tokens)
+        return super()._generate(messages, stop, run_manager, **kwargs)
+
+
+class Tracer(BaseCallbackHandler):
+    """Keeps the name and the tags of the calls of models."""
+
+    def __init__(self):
+        self.seen = []
+
+    def on_chat_model_start(self, serialized, messages, *, tags=None, name=None, **kwargs):
+        self.seen.append((name, tags))
 
 
 class Switched(BaseStore):

@@ -22,21 +22,33 @@ def test_verdicts_meet_the_truth_in_a_table():
     said = {"\\boxed{4}": "success", "\\boxed{4.0}": "failure", "\\boxed{5}": "success", "\\boxed{6}": "failure"}
     said |= {"four is \\boxed{4}": "indeterminate", "\\boxed{7}": "indeterminate"}
     judge = as_judge(lambda one: Verdict(status=said[one.answer], judge="x"))
-    met = Confusion.of(audit(judge, [attempt(text) for text in said]))
-    assert met == (1, 1, 1, 1, 1, 1)
-    assert met.accuracy[:2] == (2, 4)
-    assert met.false_success[:2] == (1, 3)
-    assert met.missed_success[:2] == (1, 3)
+    met = Confusion.of(audit(judge, [attempt(text) for times, text in enumerate(said, 1) for _ in range(times)]))
+    assert met._asdict() == {"tp": 1, "fn": 2, "fp": 3, "tn": 4, "undecided_right": 5, "undecided_wrong": 6}
+    assert met.accuracy[:2] == (5, 10)
+    assert met.false_success[:2] == (3, 13)
+    assert met.missed_success[:2] == (2, 8)
 
 
 def test_an_attempt_that_cannot_be_compared_is_left_out_and_an_outage_is_undecided():
     def down(_):
         raise ConnectionError("gone")
 
-    audited = list(audit(as_judge(down), [attempt("\\boxed{4}"), attempt("\\boxed{4}", None), attempt("")]))
-    assert [(entry.right, entry.verdict.status, entry.verdict.reason) for entry in audited] == [
-        (True, "indeterminate", "error")
-    ]
+    (entry,) = audit(as_judge(down), [attempt("\\boxed{4}", None), attempt(""), attempt("\\boxed{4}")])
+    assert (entry.right, entry.verdict.status, entry.verdict.reason) == (True, "indeterminate", "error")
+    assert (entry.verdict.judge, entry.verdict.rationale) == ("down", "ConnectionError: gone")
+
+
+def test_a_truth_value_is_audited_under_the_name_of_the_judge():
+    def grade(attempt):
+        return True
+
+    (entry,) = audit(as_judge(grade), [attempt("\\boxed{4}")])
+    assert (entry.verdict.status, entry.verdict.judge) == ("success", "grade")
+
+
+def test_a_share_is_told_with_its_interval():
+    assert str(Rate(1, 4, 0.05, 0.7)) == "1 of 4 = 0.25 [0.05, 0.70]"
+    assert str(Rate.out_of(0, 0)) == "0 of 0"
 
 
 @pytest.mark.parametrize(
@@ -51,9 +63,15 @@ def test_intervals_are_those_of_the_published_example(count, of, low, high):
 
 
 def test_a_claim_is_added_to_what_is_shown_and_not_to_the_answer():
-    claiming = with_claim(attempt("it is \\boxed{5}"))
+    messages = [("user", "2 + 2"), ("ai", "let us see"), ("user", "well?"), ("ai", "it is \\boxed{5}")]
+    claiming = with_claim(Attempt(task="2 + 2", messages=messages, answer="it is \\boxed{5}"))
     assert claiming.answer == "it is \\boxed{5}"
-    assert claiming.messages[-1].text == "it is \\boxed{5}" + CLAIM
+    assert [message.text for message in claiming.messages] == [
+        "2 + 2",
+        "let us see",
+        "well?",
+        "it is \\boxed{5}" + CLAIM,
+    ]
 
 
 def test_a_claim_does_not_move_the_reading_of_a_verdict():

@@ -4,9 +4,10 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from reasoningbank_langgraph import Attempt, EnsembleJudge, ReferenceJudge, SelfConsistencyJudge
+from reasoningbank_langgraph.judges.consistency import TEMPERATURE
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
-from .loop_fakes import Sampling
+from .loop_fakes import Capped, Sampling, Tracer
 
 ATTEMPT = Attempt(task="1 / 2 + 1 / 4", messages=[("ai", "so 3/4")], answer="\\boxed{\\frac{3}{4}}", reference="0.5")
 
@@ -33,10 +34,23 @@ def test_a_verdict_needs_a_share_of_equal_answers_and_no_more_calls_than_decide(
     assert verdict.reason == ("no_evidence" if status == "indeterminate" else None)
 
 
-@pytest.mark.parametrize("replies", [["0.75", "1", "3/4", "2", "75\\%"]])
-async def test_it_decides_the_same_asynchronously(replies):
-    verdict = await SelfConsistencyJudge(answers(*replies), n=5, threshold=0.6).ainvoke(ATTEMPT)
-    assert (verdict.status, verdict.confidence) == ("success", 0.6)
+@pytest.mark.parametrize(
+    ("replies", "status", "confidence", "told"),
+    [
+        (
+            ["0.75", "1", "3/4", "2", "75\\%"],
+            "success",
+            0.6,
+            "3 of 5 new solutions agree with the answer, 1 on another",
+        ),
+        (["1", "1.0", "0.75", "\\frac{2}{2}", "3"], "failure", 0.6, "1 of 5 new solutions agree with the answer, 3 on"),
+        (["0.75", "3/4", "", "1", "1"], "indeterminate", None, "2 of 5 new solutions agree with the answer, 2 on"),
+    ],
+)
+async def test_it_decides_the_same_asynchronously_and_says_how_many_agreed(replies, status, confidence, told):
+    verdict = await SelfConsistencyJudge(answers(*replies), 5, 0.6).ainvoke(ATTEMPT)
+    assert (verdict.status, verdict.confidence, verdict.judge) == (status, confidence, "self-consistency")
+    assert verdict.rationale.startswith(told)
 
 
 async def test_an_outage_of_all_calls_is_no_verdict():
@@ -46,22 +60,62 @@ async def test_an_outage_of_all_calls_is_no_verdict():
     ):
         assert (verdict.status, verdict.reason) == ("indeterminate", "error")
         assert "gone" in verdict.rationale
+        assert verdict.judge == "self-consistency"
 
 
-def test_an_attempt_without_an_answer_costs_no_call():
+async def test_a_model_that_is_too_slow_is_an_outage_that_names_the_limit():
+    judge = SelfConsistencyJudge(ScriptedChatModel(lambda _: "\\boxed{0.75}", delay=0.3), 1, time_limit=0.01)
+    for verdict in (judge(ATTEMPT), await judge.ainvoke(ATTEMPT)):
+        assert (verdict.status, verdict.reason) == ("indeterminate", "error")
+        assert verdict.rationale.startswith("ModelTimeoutError: self-consistency: no answer within 0.01 s")
+
+
+async def test_an_attempt_without_an_answer_costs_no_call():
     model = answers()
-    verdict = SelfConsistencyJudge(model)(Attempt(task="t", answer="so \\boxed{"))
-    assert (verdict.status, verdict.reason, model.calls) == ("indeterminate", "no_evidence", [])
+    unanswered = Attempt(task="t", answer="so \\boxed{")
+    for verdict in (SelfConsistencyJudge(model)(unanswered), await SelfConsistencyJudge(model).ainvoke(unanswered)):
+        assert (verdict.status, verdict.reason, model.calls) == ("indeterminate", "no_evidence", [])
+        assert verdict.rationale == "the attempt has no final answer"
 
 
-def test_samples_of_one_task_and_of_two_tasks_share_no_seed():
+@pytest.mark.parametrize("reply", ["", "so \\boxed{"])
+def test_one_sample_that_answers_nothing_says_nothing_against_the_attempt(reply):
+    verdict = SelfConsistencyJudge(ScriptedChatModel([reply]), 1, 1.0)(ATTEMPT)
+    assert (verdict.status, verdict.reason) == ("indeterminate", "no_evidence")
+
+
+async def test_samples_are_drawn_warm_and_no_two_of_one_or_two_tasks_share_a_seed():
     model = Sampling(lambda _: "so \\boxed{1}", bound=[])
+    judge = SelfConsistencyJudge(model, 3, 1.0)
     for task in ("1 / 2 + 1 / 4", "another", "another"):
-        SelfConsistencyJudge(model, 3, 1.0)(Attempt(task=task, answer="\\boxed{1}"))
+        judge(Attempt(task=task, answer="\\boxed{1}"))
+    await judge.ainvoke(Attempt(task="another", answer="\\boxed{1}"))
+    assert {told["temperature"] for told in model.bound} == {TEMPERATURE}
     bound = [told["seed"] for told in model.bound]
-    first, second, again = (bound[start : start + 3] for start in (0, 3, 6))
+    first, second, again, awaited = (bound[start : start + 3] for start in (0, 3, 6, 9))
     assert second == again
+    assert set(second) == set(awaited)
     assert len({*first, *second}) == 6
+
+
+@pytest.mark.parametrize(("options", "cap"), [({}, 700), ({"max_tokens": 50}, 50)])
+async def test_solutions_are_capped(options, cap):
+    model = Capped(lambda _: "so \\boxed{1}", caps=[])
+    judge = SelfConsistencyJudge(model, 1, **options)
+    judge(ATTEMPT)
+    await judge.ainvoke(ATTEMPT)
+    assert model.caps == [cap, cap]
+
+
+async def test_calls_are_traced_once_where_the_caller_traces():
+    judge, tracer = SelfConsistencyJudge(ScriptedChatModel(lambda _: "so \\boxed{0.75}"), 1), Tracer()
+    config = {"callbacks": [tracer], "tags": ["mine"]}
+    judge.invoke(ATTEMPT, config)
+    await judge.ainvoke(ATTEMPT, config)
+    for name, tags in tracer.seen:
+        assert name == "reasoningbank:self-consistency"
+        assert {"mine", "reasoningbank:judge", "nostream"} <= set(tags)
+    assert len(tracer.seen) == 2
 
 
 def test_neither_attempt_nor_reference_is_shown():

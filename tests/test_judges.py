@@ -2,6 +2,7 @@
 
 import pytest
 from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
 from reasoningbank_langgraph import Attempt, EnsembleJudge, LLMJudge, ReferenceJudge, Verdict
@@ -46,6 +47,26 @@ def test_the_reference_judge_compares_final_answers_by_value(reference, answer, 
     assert judged.reason == ("no_evidence" if status == "indeterminate" else None)
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("so it is \\boxed{4}", "the final answer '4' is right"),
+        ("so it is \\boxed{5}", "the final answer '5' is wrong"),
+        ("4 or 5", "the final answer '4 or 5' is wrong (no final answer is marked)"),
+        ("the steps are \\boxed{4", "the attempt breaks off before a final answer"),
+        ("4 \\boxed{}", "nothing stands where the final answer should"),
+    ],
+)
+def test_the_reference_judge_is_sure_and_says_what_it_compared(answer, said):
+    judged = ReferenceJudge()(Attempt(task="t", answer=answer, reference="4"))
+    assert (judged.confidence, judged.rationale) == (1.0, said)
+
+
+def test_the_reference_judge_says_what_it_lacks():
+    assert "no reference" in ReferenceJudge()(Attempt(task="t", answer="4")).rationale
+    assert "no answer" in ReferenceJudge()(Attempt(task="t", reference="4")).rationale
+
+
 def test_a_check_of_ones_own_gets_reference_and_answer():
     judge = ReferenceJudge(lambda reference, answer: answer.endswith(reference))
     assert judge(Attempt(task="t", answer="it is red", reference="red")).status == "success"
@@ -72,10 +93,11 @@ async def test_the_model_judge_works_in_async_code():
     assert (await LLMJudge(ScriptedChatModel([verdict()])).ainvoke(ATTEMPT)).status == "success"
 
 
-def test_an_outage_is_indeterminate():
-    judged = LLMJudge(ScriptedChatModel([ConnectionError("down")]))(ATTEMPT)
-    assert (judged.status, judged.reason) == ("indeterminate", "error")
-    assert "down" in judged.rationale
+async def test_an_outage_is_indeterminate():
+    judge = LLMJudge(ScriptedChatModel(lambda _: ConnectionError("down")))
+    for judged in (judge(ATTEMPT), await judge.ainvoke(ATTEMPT)):
+        assert (judged.status, judged.reason, judged.judge) == ("indeterminate", "error", "llm")
+        assert "down" in judged.rationale
 
 
 def test_a_cut_reply_is_indeterminate():
@@ -102,17 +124,55 @@ async def test_judges_are_combined_by_the_written_rule(rule, votes, status):
     assert (await judge.ainvoke(ATTEMPT)).status == status
 
 
-def test_with_rule_first_a_decided_verifier_saves_the_opinion():
+async def test_with_rule_first_a_decided_verifier_saves_the_opinion():
     model = ScriptedChatModel([])
-    assert EnsembleJudge([ReferenceJudge(), LLMJudge(model)])(ATTEMPT).judge == "reference"
+    judge = EnsembleJudge([ReferenceJudge(), LLMJudge(model)])
+    assert judge(ATTEMPT).judge == (await judge.ainvoke(ATTEMPT)).judge == "reference"
     assert model.calls == []
 
 
-def test_the_outage_of_one_judge_leaves_the_others_their_say():
-    def broken(_):
-        raise ConnectionError("down")
+@pytest.mark.parametrize("rule", ["first", "majority", "unanimous"])
+async def test_every_judge_is_given_the_attempt_and_the_config(rule):
+    given = []
 
-    assert EnsembleJudge([broken, saying("failure")])(ATTEMPT).status == "failure"
+    def judge(attempt, config: RunnableConfig):
+        given.append((attempt, config["tags"]))
+        return Verdict(status="indeterminate")
+
+    both = EnsembleJudge([judge, judge], rule=rule)
+    both.invoke(ATTEMPT, {"tags": ["mine"]})
+    await both.ainvoke(ATTEMPT, {"tags": ["mine"]})
+    assert given == [(ATTEMPT, ["mine"])] * 4
+
+
+def right(_):
+    return True
+
+
+def broken(_):
+    raise ConnectionError("down")
+
+
+@pytest.mark.parametrize("rule", ["first", "majority", "unanimous"])
+async def test_the_outage_of_one_judge_leaves_the_others_their_say(rule):
+    judge = EnsembleJudge([broken, right, saying("success", "last")], rule=rule)
+    for judged in (judge(ATTEMPT), await judge.ainvoke(ATTEMPT)):
+        assert (judged.status, judged.judge) == ("success", "right")
+
+
+async def test_an_outage_of_all_names_the_last_judge_and_is_told_once_for_each_kind(caplog):
+    judge = EnsembleJudge([saying("indeterminate"), broken])
+    for judged in (await judge.ainvoke(ATTEMPT), await judge.ainvoke(ATTEMPT), judge(ATTEMPT)):
+        assert (judged.status, judged.reason, judged.judge) == ("indeterminate", "error", "broken")
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert "'broken' failed" in told
+
+
+def test_judges_that_differ_are_quoted_by_name():
+    judge = EnsembleJudge([right, saying("failure", "llm"), saying("indeterminate", "none")], rule="majority")
+    judged = judge(ATTEMPT)
+    assert (judged.reason, judged.judge) == ("no_evidence", "ensemble")
+    assert judged.rationale == "not majority: right: success, llm: failure"
 
 
 def test_an_interrupt_in_a_judge_reaches_the_graph():
