@@ -46,6 +46,7 @@ Catch `ReasoningBankError` to catch them all; each message carries the value tha
         ├── StoreCorruptedError                rows on disk do not have the shape that was written
         ├── StoreSchemaError                   a newer version of the package made the bank
         ├── NotOnServerError                   only the owner of the bank's files can do this
+        ├── InvalidStoreError (TypeError)      what was given as a store is none
         ├── InvalidValueError (ValueError)     a value that JSON cannot hold was to be stored
         ├── InvalidOperationError (ValueError) a batch holds something that is no store operation
         ├── InvalidFilterError (ValueError)    a search filter uses an operator that does not exist
@@ -188,14 +189,14 @@ class MissingStoreError(ReasoningBankError):
 
 
 class CachedNodeError(ReasoningBankError, ValueError):
-    """A node has a cache policy, and what it reads and writes depends on more than its input."""
+    """A node is cached, or one that holds it, and what it reads and writes depends on more than its input."""
 
     def __init__(self, node: str) -> None:
         self.node = node
         super().__init__(
-            f"node {node!r} has a cache policy, and its cache would hand the memory of one tenant to another and keep "
-            "lessons from being written: leave cache_policy out here; where set_node_defaults() gives it to all nodes, "
-            "give it to your own with add_node(..., cache_policy=...)"
+            f"node {node!r}, or a node or task around it, has a cache policy, and its cache would hand the memory of "
+            "one tenant to another and keep lessons from being written: leave cache_policy out there; where "
+            "set_node_defaults() gives it to all nodes, give it to your own with add_node(..., cache_policy=...)"
         )
 
 
@@ -368,6 +369,17 @@ class NotOnServerError(StoreError):
             "the files of this bank belong to a Chroma server: stop it and run, on its machine, "
             "`reasoningbank bank vacuum --bank FOLDER` (`chroma vacuum --path FOLDER` only gives room back, "
             "deleted texts stay)"
+        )
+
+
+class InvalidStoreError(StoreError, TypeError):
+    """Something that is no LangGraph store was given as one."""
+
+    def __init__(self, store: object) -> None:
+        self.store = store
+        super().__init__(
+            f"a bank needs a LangGraph store (BaseStore), got {type(store).__name__} {store!r:.80}: "
+            "give for example ChromaStore.from_path('./bank')"
         )
 
 

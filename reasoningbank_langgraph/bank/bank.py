@@ -13,7 +13,8 @@ from langgraph.store.base import GetOp
 
 from reasoningbank_langgraph.bank import adding, forgetting, importing, jsonl, searching
 from reasoningbank_langgraph.bank.adding import Written
-from reasoningbank_langgraph.bank.branches import Branch, latest, orphans
+from reasoningbank_langgraph.bank.branches import Branch, checkpointed, latest, orphans
+from reasoningbank_langgraph.bank.given import as_id, as_ids, check_items, check_store
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.layout import Match, check_match, to_item
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
@@ -52,11 +53,12 @@ class MemoryBank:
             the paper, section 3.2), the lesson (title and description), or both, of which the better counts.
 
     Raises:
+        InvalidStoreError: the store is none.
         InvalidNamespaceLabelError: the namespace is one that stores refuse, or a template.
     """
 
     def __init__(self, store: BaseStore, namespace: str | Sequence[str], *, match: Match = "both") -> None:
-        self.store, self.namespace, self.match = store, check_filled(namespace), check_match(match)
+        self.store, self.namespace, self.match = check_store(store), check_filled(namespace), check_match(match)
         self._past: Past | None = None
 
     def as_of(self, when: datetime | StateSnapshot) -> Self:
@@ -82,14 +84,14 @@ class MemoryBank:
 
         Raises:
             TooManyItemsError: more than `cap` items.
-            InvalidRecordError: the items belong to several experiences.
+            InvalidRecordError: the items belong to several experiences, or are none.
             PastBankError: this is a bank as it was.
         """
-        return self._write(adding.add(self.namespace, self.match, list(items), cap))
+        return self._write(adding.add(self.namespace, self.match, check_items(items), cap))
 
     async def aadd(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> Written:
         """Async form of `add`."""
-        return await self._awrite(adding.add(self.namespace, self.match, list(items), cap))
+        return await self._awrite(adding.add(self.namespace, self.match, check_items(items), cap))
 
     def search(
         self,
@@ -169,11 +171,11 @@ class MemoryBank:
         Raises:
             ValueError: there is no such status; nothing was written.
         """
-        return self._write(forgetting.set_status(self.namespace, _ids(item_ids), status))
+        return self._write(forgetting.set_status(self.namespace, as_ids(item_ids), status))
 
     async def aset_status(self, item_ids: Iterable[str], status: ItemStatus) -> list[str]:
         """Async form of `set_status`."""
-        return await self._awrite(forgetting.set_status(self.namespace, _ids(item_ids), status))
+        return await self._awrite(forgetting.set_status(self.namespace, as_ids(item_ids), status))
 
     def forget(
         self,
@@ -252,14 +254,16 @@ class MemoryBank:
             forget: remove them.
 
         Raises:
-            UnknownBranchError: the graph has no state of that thread, or one that says nothing of what was written; or
-                items are to be removed, and of some it cannot be known on which branch they are (nothing is removed).
+            UnknownBranchError: the graph has no checkpoint of that thread, or one that says nothing of what was
+                written; or items are to be removed, and of some it cannot be known on which branch they are (nothing
+                is removed).
         """
-        return self._write(orphans(self.namespace, thread_id, graph.get_state(latest(thread_id)), forget=forget))
+        state = checkpointed(graph, thread_id).get_state(latest(thread_id))
+        return self._write(orphans(self.namespace, thread_id, state, forget=forget))
 
     async def areconcile(self, thread_id: str, graph: Graph, *, forget: bool = False) -> list[MemoryItem]:
         """Async form of `reconcile`."""
-        state = await graph.aget_state(latest(thread_id))
+        state = await checkpointed(graph, thread_id).aget_state(latest(thread_id))
         return await self._awrite(orphans(self.namespace, thread_id, state, forget=forget))
 
     def _search(self, asked: Question) -> Ops[list[RetrievedMemory]]:
@@ -268,7 +272,7 @@ class MemoryBank:
         return searching.search(self.namespace, asked, self._past)
 
     def _get(self, item_id: str) -> Ops[MemoryItem | None]:
-        rows = [row for row in (yield [GetOp(self.namespace, item_id)]) if row is not None]
+        rows = [row for row in (yield [GetOp(self.namespace, as_id(item_id))]) if row is not None]
         return next(iter((yield from self._there(rows))), None)
 
     def _items(self) -> Ops[list[MemoryItem]]:
@@ -291,7 +295,3 @@ class MemoryBank:
     def _require_present(self) -> None:
         if self._past:
             raise PastBankError("as_of() returns a bank as it was, for reading: write to the bank it was made from")
-
-
-def _ids(ids: Iterable[str] | None) -> frozenset[str]:
-    return frozenset([ids] if isinstance(ids, str) else ids or ())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 
 from reasoningbank_langgraph.bank.forgetting import remove
+from reasoningbank_langgraph.bank.given import as_id
 from reasoningbank_langgraph.bank.layout import NEVER, Namespace, to_item
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import UnknownBranchError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.records import MemoryItem
 
+Graph = TypeVar("Graph")
 Sight = Callable[["Item"], bool]
 
 
@@ -43,7 +45,7 @@ class Branch(NamedTuple):
         """Return the branch of one who knows what it has written and, at best, what `retrieve` noted of its attempt."""
         ids = [written] if isinstance(written, str) else list(written or ())
         line = next_line({"written": ids}, now()) if attempt is None else Line.of(attempt)
-        return cls(thread_id, frozenset(ids), line)
+        return cls(None if thread_id is None else as_id(thread_id), frozenset(ids), line)
 
     def strangers(self, rows: Iterable[Item]) -> list[Item]:
         """Return the rows of the thread that the branch does not know."""
@@ -84,6 +86,14 @@ def latest(thread_id: str) -> RunnableConfig:
     return {"configurable": {"thread_id": thread_id}}
 
 
+def checkpointed(graph: Graph, thread_id: str) -> Graph:
+    """Return the graph. Raises `UnknownBranchError` if it has no checkpoints to ask."""
+    if not hasattr(graph, "get_state") or getattr(graph, "checkpointer", True) is None:
+        problem = f"this {type(graph).__name__} has no checkpoints: give what compile(checkpointer=...) returns"
+        raise UnknownBranchError(thread_id, problem)
+    return graph
+
+
 def orphans(namespace: Namespace, thread_id: str, state: StateSnapshot, *, forget: bool) -> Ops[list[MemoryItem]]:
     """Return the items of a thread that are of another branch than its state, and remove them if asked to.
 
@@ -91,6 +101,7 @@ def orphans(namespace: Namespace, thread_id: str, state: StateSnapshot, *, forge
         UnknownBranchError: the state says nothing of what was written; or items are to be removed, and of some it
             cannot be known on which branch they are.
     """
+    thread_id = as_id(thread_id)
     branch = _branch(thread_id, state)
     rows = yield from rows_where(namespace, {"thread_id": thread_id})
     lines = _lines(branch, rows)

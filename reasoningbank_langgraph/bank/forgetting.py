@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
+from reasoningbank_langgraph.bank.given import as_id
 from reasoningbank_langgraph.bank.layout import TASK_VECTOR, Namespace, delete, retired, rewrite
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.records import ItemStatus, now
@@ -17,7 +18,7 @@ Value = dict[str, Any]
 
 def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: bool) -> Ops[list[str]]:
     """Remove the rows one selector chooses; with `cascade` also those that descend from them. Returns their ids."""
-    selectors = {name: value for name, value in chosen.items() if value is not None}
+    selectors = {name: as_id(value) for name, value in chosen.items() if value is not None}
     if len(selectors) != 1:
         raise ValueError(f"forget() takes one of {', '.join(chosen)}, got {', '.join(selectors) or 'none'}")
     if "" in selectors.values():

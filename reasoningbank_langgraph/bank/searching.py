@@ -9,6 +9,7 @@ from reasoningbank_langgraph.bank.branches import Branch, Sight, sight
 from reasoningbank_langgraph.bank.layout import Namespace, find, known_as, matched_text, micros, to_item
 from reasoningbank_langgraph.bank.operations import PAGE, Ops
 from reasoningbank_langgraph.bank.past import Past
+from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, RetrievedMemory, now, task_key
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def check_question(k: int, max_items: int, min_score: float | None) -> None:
 def search(namespace: Namespace, asked: Question, past: Past | None) -> Ops[list[RetrievedMemory]]:
     """Return the items of the k experiences that fit best."""
     check_question(asked.k, asked.max_items, asked.min_score)
+    if not isinstance(asked.task, str):
+        raise InvalidTaskError(f"the task must be text, got {type(asked.task).__name__}: {asked.task!r:.80}")
     where = _usable(asked.task, asked.task_id or task_key(asked.task), past)
     hits, seen = yield from _hits(namespace, asked, where)
     best = _best(hits, asked.min_score)

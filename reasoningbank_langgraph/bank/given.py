@@ -1,0 +1,47 @@
+"""What callers hand to a bank, checked: a slip is named, and does not end in an answer that looks like a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from langgraph.store.base import BaseStore
+
+from reasoningbank_langgraph.errors import InvalidRecordError, InvalidStoreError
+from reasoningbank_langgraph.records import MemoryItem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def check_store(store: Any) -> BaseStore:
+    """Return the store. Raises `InvalidStoreError` if it is none."""
+    if not isinstance(store, BaseStore):
+        raise InvalidStoreError(store)
+    return store
+
+
+def check_items(items: Iterable[Any]) -> Sequence[MemoryItem]:
+    """Return the items as a list. Raises `InvalidRecordError` if one is none."""
+    given = [items] if isinstance(items, MemoryItem) else list(items)
+    for item in given:
+        if not isinstance(item, MemoryItem):
+            raise InvalidRecordError(
+                f"a bank takes MemoryItem objects, got {type(item).__name__} {item!r:.80}: MemoryItem(**fields) makes "
+                "one of a mapping, and a RetrievedMemory holds one as its `item`"
+            )
+    return given
+
+
+def as_id(value: Any) -> str:
+    """Return an id as rows have it: threads may be named by a UUID or a number. Raises `InvalidRecordError`."""
+    if isinstance(value, (str, UUID)) or (isinstance(value, int) and not isinstance(value, bool)):
+        return str(value)
+    raise InvalidRecordError(f"an id is text, got {type(value).__name__} {value!r:.80}: give for example item.id")
+
+
+def as_ids(ids: Iterable[Any] | None) -> frozenset[str]:
+    """Return one id or several as a set. Raises `InvalidRecordError` if one is none."""
+    several = [ids] if isinstance(ids, (str, UUID, MemoryItem)) else ids or ()
+    return frozenset(map(as_id, several))
