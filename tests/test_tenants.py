@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -28,6 +29,7 @@ from reasoningbank_langgraph.errors import (
     InvalidNamespaceLabelError,
     MissingNamespaceLabelError,
 )
+from reasoningbank_langgraph.nodes.caching import Watch
 
 from .loop_fakes import indexed_memory, learner, solver
 
@@ -138,7 +140,7 @@ async def test_a_node_of_the_loop_refuses_a_cache_policy(name, policy):
     builder = own_graph(**{name: {"cache_policy": policy}})
     app = builder.compile(checkpointer=InMemorySaver(), cache=InMemoryCache(), store=indexed_memory())
     for _ in range(2):
-        with pytest.raises(CachedNodeError, match=f"{name!r} has a cache policy"):
+        with pytest.raises(CachedNodeError, match=f"{name!r}.* has a cache policy"):
             app.invoke(TASK, config("ann"))
     with pytest.raises(CachedNodeError):
         await app.ainvoke(TASK, config("bob"))
@@ -186,6 +188,64 @@ def test_a_cached_task_that_calls_a_node_is_refused():
 
     with pytest.raises(CachedNodeError):
         app.invoke(TASK, config("ann"))
+
+
+def holding(loop, depth, policy):
+    for place in range(depth):
+        outermost = place == depth - 1
+        parent = StateGraph(ReasoningBankState)
+        parent.add_node("held", loop, **({"cache_policy": policy} if outermost else {}))
+        parent.add_edge(START, "held")
+        loop = parent.compile(**({"cache": InMemoryCache(), "store": indexed_memory()} if outermost else {}))
+    return loop
+
+
+@LOOPS
+@POLICIES
+@pytest.mark.parametrize("depth", [1, 3])
+async def test_a_graph_that_holds_the_loop_as_a_cached_node_is_refused(build, policy, depth):
+    app = holding(build(solver, model=learner(), namespace=NAMESPACE).compile(), depth, policy)
+    for _ in range(2):
+        with pytest.raises(CachedNodeError, match="around it"):
+            app.invoke(TASK, config("ann"))
+    with pytest.raises(CachedNodeError):
+        await app.ainvoke(TASK, config("bob"))
+    holding(build(solver, model=learner(), namespace=NAMESPACE).compile(), depth, None).invoke(TASK, config("ann"))
+
+
+def test_a_cached_function_that_runs_the_loop_is_refused():
+    loop = create_reasoning_bank(solver, model=learner(), namespace=NAMESPACE).compile(store=indexed_memory())
+    app = holding(lambda state: {"answer": loop.invoke({"task": state["task"]})["answer"]}, 1, CachePolicy())
+    with pytest.raises(CachedNodeError):
+        app.invoke(TASK, config("ann"))
+
+
+async def test_a_cached_task_whose_own_task_calls_a_node_is_refused():
+    retrieve = create_retrieve(namespace=NAMESPACE)
+
+    @task
+    async def recall(state):
+        return await retrieve.ainvoke(state)
+
+    @task(cache_policy=CachePolicy())
+    async def outer(state):
+        return await recall(state)
+
+    @entrypoint(cache=InMemoryCache(), store=indexed_memory())
+    async def app(state):
+        return await outer(state)
+
+    with pytest.raises(CachedNodeError):
+        await app.ainvoke(TASK, config("ann"))
+
+
+@pytest.mark.parametrize("call", [object(), lambda: None, partial(print), partial(print, lambda: None)])
+def test_where_a_cache_cannot_be_seen_that_is_said_once(call, caplog):
+    watch = Watch()
+    for _ in range(2):
+        assert not watch.sees_cache({"configurable": {"__pregel_call": call}})
+    assert len(caplog.records) == 1
+    assert "no cache_policy" in caplog.text
 
 
 def test_a_cached_solver_is_asked_again_where_the_lessons_differ():

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from types import MethodType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, get_type_hints
 from uuid import UUID
@@ -18,6 +16,7 @@ from typing_extensions import TypedDict
 from reasoningbank_langgraph.channels import OfRun
 from reasoningbank_langgraph.errors import CachedNodeError, MissingStoreError
 from reasoningbank_langgraph.namespaces import Filled, resolve
+from reasoningbank_langgraph.nodes.caching import Watch
 from reasoningbank_langgraph.records import now
 from reasoningbank_langgraph.state import Names, ReasoningBankState, as_state
 
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 _GREGORIAN = datetime(1582, 10, 15, tzinfo=UTC)
 """Where ids that are made of the time begin to count (RFC 9562)."""
+
+_CACHES = Watch()
 
 State = Mapping[str, Any]
 Update = dict[str, Any]
@@ -41,8 +42,8 @@ class Context(NamedTuple):
 
     @classmethod
     def here(cls, node: str, config: RunnableConfig, state: State) -> Self:
-        """Return what the node that runs now knows. Raises `CachedNodeError` if what it does is cached."""
-        if _is_cached(config):
+        """Return what the node that runs now knows. Raises `CachedNodeError` if that is cached."""
+        if _CACHES.sees_cache(config):
             raise CachedNodeError(node)
         return cls(node, config, get_runtime(), state)
 
@@ -94,19 +95,6 @@ def _made(checkpoint_id: str) -> datetime:
         return now()
     ticks = name.int >> 80 << 12 | name.int >> 64 & 0xFFF  # of 100 ns, most significant bits first
     return _GREGORIAN + timedelta(microseconds=ticks // 10) if name.version == 6 else now()
-
-
-def _is_cached(config: RunnableConfig) -> bool:
-    """Say whether LangGraph keeps the writes of the running task in a cache.
-
-    No public interface tells. The task is known to the function that starts further tasks from it, which stands in the
-    config, in a node with a timeout inside another one.
-    """
-    call = config.get("configurable", {}).get("__pregel_call")
-    while call is not None and not isinstance(call, partial):
-        call = inspect.getclosurevars(call).nonlocals.get("call")
-    task = call.args[0]() if call is not None else None
-    return getattr(task, "cache_key", None) is not None
 
 
 Step = Callable[[State, Context], Update]
