@@ -10,11 +10,13 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from reasoningbank_langgraph.errors import ModelTimeoutError
+
+Result = TypeVar("Result")
 
 
 def begin(purpose: str, call: Callable[[], Any]) -> Future[Any]:
@@ -31,6 +33,12 @@ def begin(purpose: str, call: Callable[[], Any]) -> Future[Any]:
 
     threading.Thread(target=work, daemon=True, name=f"reasoningbank-{purpose}").start()
     return future
+
+
+async def apart(purpose: str, call: Callable[[], Result]) -> Result:
+    """Return what the call returns, which runs in a thread of its own meanwhile."""
+    result: Result = await asyncio.wrap_future(begin(purpose, call))
+    return result
 
 
 def within(seconds: float, purpose: str, call: Callable[[], Any]) -> Any:
@@ -65,8 +73,7 @@ class OwnThread(RunnableLambda[Any, Any]):
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Run it in a thread of its own."""
-        call = partial(self.inner.invoke, input, config, **kwargs)
-        return await asyncio.wrap_future(begin(str(self.name), call))
+        return await apart(str(self.name), partial(self.inner.invoke, input, config, **kwargs))
 
 
 def is_sync(function: Any) -> bool:

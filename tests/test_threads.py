@@ -7,9 +7,13 @@ import threading
 import pytest
 from langchain_core.runnables import RunnableLambda
 
+from reasoningbank_langgraph import SelfConsistencyJudge
 from reasoningbank_langgraph.judges.base import as_judge
 from reasoningbank_langgraph.records import Attempt, Verdict
+from reasoningbank_langgraph.testing import ScriptedChatModel
 from reasoningbank_langgraph.threads import OwnThread, begin, is_sync
+
+from .matts_fakes import CONFIG, TASK, judged_by, matts, solving
 
 MORE_THAN_A_POOL_HAS = 40
 
@@ -96,3 +100,33 @@ async def test_an_error_is_raised_where_the_call_is_awaited_and_a_cancelled_wait
         await waiting
     go.set()
     assert await asyncio.to_thread(done.wait, 60)
+
+
+class OffTheLoop:
+    """Stands for the comparison of two answers, and remembers which threads compare."""
+
+    def __init__(self):
+        self.threads = set()
+
+    def __call__(self, one, other):
+        self.threads.add(threading.current_thread())
+        return one == other
+
+
+@pytest.mark.parametrize("select", ["majority", "model", lambda attempts: 0], ids=["majority", "model", "function"])
+async def test_a_selection_compares_answers_without_holding_up_the_loop(select, monkeypatch):
+    compare = OffTheLoop()
+    monkeypatch.setattr("reasoningbank_langgraph.matts.answers.same_answer", compare)
+    app = matts(solving("1", "2", "3"), judge=judged_by("1", "2", "3"), k=3, select=select, learn=False)
+    await app.ainvoke(TASK, CONFIG)
+    assert compare.threads
+    assert threading.current_thread() not in compare.threads
+
+
+async def test_new_solutions_are_compared_without_holding_up_the_loop(monkeypatch):
+    compare = OffTheLoop()
+    monkeypatch.setattr("reasoningbank_langgraph.judges.consistency.same_answer", compare)
+    judge = SelfConsistencyJudge(ScriptedChatModel(lambda _: "so \\boxed{4}"), 3)
+    assert (await judge.ainvoke(Attempt(task="2 + 2", answer="4"))).status == "success"
+    assert compare.threads
+    assert threading.current_thread() not in compare.threads

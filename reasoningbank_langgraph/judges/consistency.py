@@ -19,7 +19,7 @@ from reasoningbank_langgraph.outages import Outages
 from reasoningbank_langgraph.parsing.replies import read_reply
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.streams import aunheard, unheard
-from reasoningbank_langgraph.threads import within
+from reasoningbank_langgraph.threads import apart, within
 from reasoningbank_langgraph.trajectory import task_block
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class SelfConsistencyJudge(Judge):
         if own is None:
             return self._verdict(own, [])
         samples = await asyncio.gather(*(self._asample(input, number, config) for number in range(self.n)))
-        return self._verdict(own, samples)
+        return await apart(_NAME, partial(self._verdict, own, samples))
 
     def _sample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
         try:

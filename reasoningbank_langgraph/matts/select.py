@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from reasoningbank_langgraph.dialogue import Speaker
@@ -12,6 +13,7 @@ from reasoningbank_langgraph.matts.answers import group_answers
 from reasoningbank_langgraph.matts.choice import Opinion, ask_best
 from reasoningbank_langgraph.matts.rollouts import Rollout, attempt_at, judged_at
 from reasoningbank_langgraph.matts.settings import Choose, Scaling
+from reasoningbank_langgraph.threads import apart
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -122,8 +124,8 @@ class Selector:
     async def achoose(
         self, state: Mapping[str, Any], rollouts: Sequence[Rollout], start: str, config: RunnableConfig
     ) -> Choice:
-        """Async form of `choose`."""
-        settled = settle(seen_from(start, rollouts), start, self.verifiers)
+        """Async form of `choose`: answers are compared with each other, which may take a while, in a thread."""
+        settled = await apart("select", partial(settle, seen_from(start, rollouts), start, self.verifiers))
         if isinstance(settled, Choice):
             return settled
         if self.speaker is None or len(settled) == 1:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reasoningbank_langgraph.dialogue import Speaker
@@ -17,6 +17,7 @@ from reasoningbank_langgraph.matts.settings import Choose, Scaling
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.state import Names
 from reasoningbank_langgraph.streams import unheard
+from reasoningbank_langgraph.threads import apart
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -48,13 +49,14 @@ def create_select(scaling: Scaling, *, model: BaseChatModel | None, time_limit: 
     async def aselect(state: State, context: Context) -> Update:
         started, sound = time.perf_counter(), _sound(state)
         if callable(scaling.select):
-            choice = await asyncio.to_thread(unheard, _own(scaling.select, state, sound), context.config)
+            own = _own(scaling.select, state, sound)
+            choice = await apart("select", partial(unheard, own, context.config))
         else:
             choice = await selector.achoose(state, sound, scaling.select, context.config)
         best = choice
         if _needs_another_look(state, scaling, sound):
             best = await selector.achoose(state, sound, "majority", context.config)
-        return await asyncio.to_thread(told, state, choice, best, context, started)
+        return await apart("select", partial(told, state, choice, best, context, started))
 
     def told(state: State, choice: Choice, best: Choice, context: Context, started: float) -> Update:
         selection = report(state, choice, best, scaling)
