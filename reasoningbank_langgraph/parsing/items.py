@@ -10,7 +10,7 @@ from reasoningbank_langgraph.parsing.escapes import restore_latex
 from reasoningbank_langgraph.parsing.json_text import fields_of, unwrapped
 from reasoningbank_langgraph.parsing.objects import Found, Objects, document, find_objects
 from reasoningbank_langgraph.parsing.replies import Reply, looks_refused, read_reply
-from reasoningbank_langgraph.parsing.standing import announces_quote, stands_alone
+from reasoningbank_langgraph.parsing.standing import announces_quote, leads_in_a_quote, stands_alone
 from reasoningbank_langgraph.parsing.words import is_placeholder
 from reasoningbank_langgraph.records import has_visible_text
 
@@ -234,7 +234,7 @@ def _from_markdown(text: str, *, cut: bool) -> list[dict[str, str]]:
     lead, number = "", 0
     for line in text.splitlines():
         item, heading = _NEW_ITEM.match(line[:_LONGEST_HEADING]), _HEADING.match(line[:_LONGEST_HEADING])
-        if (item or heading) and lead.endswith((":", "：")) and announces_quote(lead):
+        if (item or heading) and _is_quoted(lead, begun=bool(drafts)):
             break
         if item:
             if int(item["number"] or 0) < number:  # counted from the start again: another list
@@ -251,6 +251,11 @@ def _from_markdown(text: str, *, cut: bool) -> list[dict[str, str]]:
             drafts[-1][field].append(line)
         lead = line.strip() or lead
     return list(_finished(drafts[:-1] if cut else drafts))
+
+
+def _is_quoted(lead: str, *, begun: bool) -> bool:
+    """Say whether a line leads in a quotation; within a list it needs a colon, as a lesson may end in any word."""
+    return announces_quote(lead) and lead.endswith((":", "：")) if begun else leads_in_a_quote(lead)
 
 
 def _finished(drafts: Iterable[dict[str, list[str]]]) -> Iterable[dict[str, str]]:

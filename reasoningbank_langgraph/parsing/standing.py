@@ -41,17 +41,19 @@ _OTHERS = _words(
 # or those of who writes ("Here is my evaluation of the attempt: {...}", "The attempt is correct: {...}").
 _OWN = _words(
     """my here json verdict judgment judgement judging evaluation assessment decision conclusion conclude grade grading
-    rating review lessons lesson items memory memories"""
+    rating review lessons lesson items item memory memories"""
 )
 _EVALUATED = _words("correct incorrect right wrong valid invalid complete incomplete fails failed succeeds succeeded")
 # A lead-in with none of these is in no language that is read here ("Der Agent schreibt: {...}"), or is a mere caption.
 _FAMILIAR = _OWN | _EVALUATED | _words(
     """the this that is are of to and for with based i i'm i'll let's we now then so thus therefore hence sure okay
-    answer output requested response result results reply analysis summary feedback report judge extracted insights
-    takeaways strategies learnings mein meine urteil bewertung hier voici mon évaluation mi veredicto evaluación aquí
-    giudizio ecco meu minha veredito avaliação aqui мой моя вердикт вот"""
+    answer output requested response result results reply analysis summary feedback report judge extracted learned
+    insight insights takeaways strategy strategies learnings reflection reflections guidelines advice tips heuristics
+    principles rules best choice selection selected winner ranking
+    mein meine urteil bewertung hier lehren lektionen voici mon évaluation leçons mi veredicto evaluación aquí lecciones
+    giudizio ecco lezioni meu minha veredito avaliação aqui lições мой моя вердикт вот уроки"""
 )  # fmt: skip
-_FAMILIAR_UNSPACED = re.compile("我的|判断|判定|结论|結論|私の|評価")
+_FAMILIAR_UNSPACED = re.compile("我的|判断|判定|结论|結論|以下|经验|教训|私の|評価|教訓")
 _OPENING = (_SAYING - {"asked"}) | _words("is was are were with as follows following")
 
 
@@ -59,8 +61,8 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     """Say whether the object at `start:end` is an answer of the reply.
 
     It is where it has lines or a code fence to itself, or follows a lead-in with a colon, or ends the reply; and never
-    inside a sentence that goes on, in quotation marks, in backticks, in a `>` quotation, or after words that announce
-    what somebody else said.
+    inside a sentence that goes on, in quotation marks, in backticks, in a `>` quotation, in a fence within a fence, or
+    after words that announce what somebody else said.
     """
     before, after = text[max(0, start - _WINDOW) : start], text[end : end + _WINDOW]
     fence = _FENCE_BEFORE.search(before)
@@ -105,7 +107,7 @@ def leads_in_a_quote(before: str) -> bool:
     if lead.endswith((":", "：")):
         familiar = not words or not _FAMILIAR.isdisjoint(words) or _FAMILIAR_UNSPACED.search(last_sentence(lead))
         return not familiar or announces_quote(lead)
-    return words[-1:] != [] and words[-1] in _OPENING and announces_quote(lead)
+    return bool(words) and words[-1] in _OPENING and announces_quote(lead)
 
 
 def _words_of(lead: str) -> list[str]:

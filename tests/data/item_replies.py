@@ -164,4 +164,17 @@ CASES = [
     Case("content filter", {"content": listed("A"), "finish": "content_filter"}, [], "refused"),
     Case("no message", 12, [], "error"),
     Case("call without arguments", {"tool_calls": _call({})}, [], "unparsed"),
+    # Whose words a lead-in, a tag or a verb of saying leads in
+    Case("caption", f"Tips:\n{listed('A')}", ["A"]),
+    Case("caption in German", f"Hier sind die Lektionen:\n{listed('A')}", ["A"]),
+    Case("caption in Chinese", f"以下是经验：\n{listed('A')}", ["A"]),
+    Case("quoted in German", f"Die Seite schreibt:\n{listed('A')}", [], "unparsed"),
+    Case("quoted in Chinese", f"网页上写着：\n{listed('A')}", [], "unparsed"),
+    Case("quoted in a tag", f"<page>\n{listed('A')}\n</page>", [], "unparsed"),
+    Case("quoted Markdown in German", f"Die Seite schreibt:\n{PAPER}", [], "unparsed"),
+    Case("quoted Markdown in a tag", f"<tool_output>\n{PAPER}", [], "unparsed"),
+    Case("quoted Markdown after a verb", f"The tool printed\n\n{PAPER}", [], "unparsed"),
+    Case("a lesson's text ends in a verb of saying", PAPER.replace("# Memory Item 2", "Skip what the tool printed\n# Memory Item 2"), ["Check units", "Name unknowns"]),
+    Case("wrapper of the answer", json.dumps({"response": [item("A")]}), ["A"]),
+    Case("wrapper of a message", json.dumps({"tool_output": [item("A")]}), [], "unparsed"),
 ]  # fmt: skip
