@@ -10,21 +10,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from reasoningbank_langgraph.parsing.words import word_set
 
 # Commands whose first letter JSON takes for a control character; `\b` and `\f` are never meant as one.
-_TAB_COMMANDS = _words(
+_TAB_COMMANDS = word_set(
     """tag tan tanh tau tbinom text textbf textit textrm textsf textstyle texttt tfrac therefore theta thickapprox
     thickspace thinspace thicksim tilde times to top triangle triangleleft triangleright triangleq tt"""
 )
-_RETURN_COMMANDS = _words(
+_RETURN_COMMANDS = word_set(
     """raise rangle rbrace rbrack rceil relax rfloor rgroup rho right rightarrow rightarrowtail rightharpoonup
     rightleftharpoons rightrightarrows risingdotseq rm rmoustache root rtimes rule rvert"""
 )
-_NEWLINE_COMMANDS = _words(
+_NEWLINE_COMMANDS = word_set(
     """nabla natural ncong ne nearrow neg neq newline nexists ngeq ngeqslant ngtr ni nleftarrow nleq nleqslant nless
     nmid nobreak nolimits nonumber normalsize not notag notin nparallel nprec nrightarrow nsim nsubset nsubseteq nsucc
     nsupset nsupseteq nu nwarrow"""

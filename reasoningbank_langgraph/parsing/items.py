@@ -109,7 +109,8 @@ def _from_text(read: Reply) -> ParsedItems:
         if items is None
         else any(found.within and found.start == place for found in objects.found)
     )
-    cut = read.cut or of_cut_list or objects.open_after_last() or _cut_after(read, text, objects)
+    at_limit = read.ending == "length" and not objects.end(text)
+    cut = read.cut or of_cut_list or objects.open_after_last() or at_limit
     if items is None or text[:place].strip():
         before = text if items is None else text[:place]
         items = (_from_markdown(before, cut=cut) if _is_prose(objects, place) else None) or items
@@ -121,11 +122,6 @@ def _from_text(read: Reply) -> ParsedItems:
 def _is_prose(objects: Objects, place: int) -> bool:
     """Markdown is looked for where nothing before the answer looks like JSON that was not read."""
     return not any(start < place for start, _ in objects.unread)
-
-
-def _cut_after(read: Reply, text: str, objects: Objects) -> bool:
-    ends_whole = bool(objects.found) and not text[objects.found[-1].end :].strip("` \t\r\n")
-    return read.ending == "length" and not ends_whole
 
 
 def _why_none(read: Reply, items: list[dict[str, str]] | None, *, cut: bool) -> ItemsReason:

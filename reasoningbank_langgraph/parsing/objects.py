@@ -47,6 +47,10 @@ class Objects(NamedTuple):
         """Say whether the last thing begun is unfinished."""
         return self.open_at is not None and (not self.found or self.open_at >= self.found[-1].end)
 
+    def end(self, text: str) -> bool:
+        """Say whether nothing but spaces and a fence follows the last one."""
+        return bool(self.found) and not text[self.found[-1].end :].strip("` \t\r\n")
+
     def prose(self, text: str) -> str:
         """Return the text around the objects, on lines of its own: what stands inside of them is no prose."""
         pieces, position = [], 0

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from reasoningbank_langgraph.parsing.words import word_set
+
 _WINDOW = 600
 """Characters before and after that are looked at."""
 _LONGEST_LINE = 20_000
@@ -19,12 +21,8 @@ _FENCE_AFTER = re.compile(r"\s*\n[ \t]*(?:```|~~~)[ \t]*(?=\n|\Z)|[ \t]*```[ \t]
 _OPENING_TAG = re.compile(r"<(?!(?:tool|function)_?calls?>)\w[^<>/]{0,80}>\Z")
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # "The attempt claims: {...}", "I would not answer {...}": what follows is not what the reply itself says.
-_SAYING = _words(
+_SAYING = word_set(
     """say says said saying states stated claim claims claimed claiming write writes wrote written contain contains
     contained include includes included hold holds held ends ended ending quote quotes quoted quoting print prints
     printed read reads assert asserts asserted embed embeds embedded tell tells told instructs demand demands insist
@@ -33,19 +31,19 @@ _SAYING = _words(
     asked may might"""
 )
 # Whose words follow: the attempt's ("The attempt: {...}", "Its text: {...}"),
-_OTHERS = _words(
+_OTHERS = word_set(
     """attempt attempt's attempts agent agent's solver solver's solution solution's student student's assistant
     assistant's model model's user user's tool tool's trajectory transcript message page document log line excerpt
     format it its they their he his she her them someone"""
 )
 # or those of who writes ("Here is my evaluation of the attempt: {...}", "The attempt is correct: {...}").
-_OWN = _words(
+_OWN = word_set(
     """my here json verdict judgment judgement judging evaluation assessment decision conclusion conclude grade grading
     rating review lessons lesson items item memory memories"""
 )
-_EVALUATED = _words("correct incorrect right wrong valid invalid complete incomplete fails failed succeeds succeeded")
+_EVALUATED = word_set("correct incorrect right wrong valid invalid complete incomplete fails failed succeeds succeeded")
 # A lead-in with none of these is in no language that is read here ("Der Agent schreibt: {...}"), or is a mere caption.
-_FAMILIAR = _OWN | _EVALUATED | _words(
+_FAMILIAR = _OWN | _EVALUATED | word_set(
     """the this that is are of to and for with based i i'm i'll let's we now then so thus therefore hence sure okay
     answer output requested response result results reply analysis summary feedback report judge extracted learned
     insight insights takeaways strategy strategies learnings reflection reflections guidelines advice tips heuristics
@@ -54,7 +52,7 @@ _FAMILIAR = _OWN | _EVALUATED | _words(
     giudizio ecco lezioni meu minha veredito avaliação aqui lições мой моя вердикт вот уроки"""
 )  # fmt: skip
 _FAMILIAR_UNSPACED = re.compile("我的|判断|判定|结论|結論|以下|经验|教训|私の|評価|教訓")
-_OPENING = (_SAYING - {"asked"}) | _words("is was are were with as follows following")
+_OPENING = (_SAYING - {"asked"}) | word_set("is was are were with as follows following")
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:

@@ -117,10 +117,8 @@ def _is_cut(read: Reply, objects: Objects) -> bool:
 
     An object that closes right at the limit is whole, with any run of spaces after it.
     """
-    if read.cut or objects.open_after_last():
-        return True
-    ends_whole = bool(objects.found) and not read.text[objects.found[-1].end :].strip("` \t\r\n")
-    return read.ending == "length" and not ends_whole
+    at_limit = read.ending == "length" and not objects.end(read.text)
+    return read.cut or objects.open_after_last() or at_limit
 
 
 def _indeterminate(reason: IndeterminateReason, text: str = "") -> Verdict:

@@ -9,12 +9,13 @@ from typing import Any, Literal
 Reading = Literal["success", "failure", "undecided"]
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text with spaces between them."""
     return frozenset(text.split())
 
 
-_SUCCESS = _words("success successful successfully succeeded succeed pass passed passes correct solved")
-_FAILURE = _words(
+_SUCCESS = word_set("success successful successfully succeeded succeed pass passed passes correct solved")
+_FAILURE = word_set(
     """failure failed fail fails failing unsuccessful unsuccessfully incorrect incorrectly wrong wrongly unsolved"""
 )
 # These mean a status only where they are all that is said: "left and right", "no step is missing".
@@ -22,10 +23,10 @@ _ALONE: dict[str, Reading] = {
     **dict.fromkeys(("yes", "true", "right"), "success"),
     **dict.fromkeys(("no", "false", "invalid"), "failure"),
 }
-_UNDECIDED = _words("indeterminate undetermined unknown uncertain unclear inconclusive undecided unverifiable unsure")
-_NEGATIONS = _words("no not never isn't wasn't didn't doesn't hasn't cannot can't without non hardly")
+_UNDECIDED = word_set("indeterminate undetermined unknown uncertain unclear inconclusive undecided unverifiable unsure")
+_NEGATIONS = word_set("no not never isn't wasn't didn't doesn't hasn't cannot can't without non hardly")
 # A word that takes back part of what is said: "PASS (with caveats)", "partially correct", "success | failure".
-_HEDGES = _words(
+_HEDGES = word_set(
     """but however though although except unless partial partially mostly mainly almost nearly largely somewhat half
     maybe perhaps possibly probably likely presumably apparently with if or either pending caveat caveats
     claim claims claimed allegedly supposedly"""
