@@ -54,7 +54,10 @@ def create_reasoning_bank(
             returns `answer` and/or `messages`. An agent, that is a compiled graph that reads `messages`, is shown the
             task as the last message of the user (unless that is there already) and before it the lessons, which
             do not stay in the conversation. Keep the agent without a checkpointer of its own: it has that of the
-            graph, and in a conversation of its own the lessons would stay.
+            graph, and in a conversation of its own the lessons would stay. Messages of one role may stand in a row:
+            lessons before the task, and the replies to several checks. Where a model's prompt format wants roles to
+            take turns, join them with LangChain's `merge_message_runs` before the call, in an agent by a middleware
+            made with `wrap_model_call`.
         model: judges and distils, unless one of the next three says otherwise.
         judge: any judge, or a function from `Attempt` to `Verdict`, in place of `LLMJudge`.
         judge_model: model of the judge.

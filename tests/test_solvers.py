@@ -1,10 +1,12 @@
 """An agent as solver sees the task and the lessons; of lessons that were not shown, nobody says that they were."""
 
 import warnings
+from itertools import pairwise
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain.agents.middleware import wrap_model_call
+from langchain_core.messages import AIMessage, HumanMessage, merge_message_runs
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -265,3 +267,39 @@ def test_an_agent_that_checks_goes_on_with_the_conversation_and_its_lessons():
     assert graph.invoke({"task": SECOND}, config("2"))["answer"] == "five"
     assert [kind for kind, _ in seen(chat)[-1]] == ["human", "human", "ai", "human"]
     assert [text for _, text in seen(chat)[-1]][:2] == [NOTES, SECOND[: len(NOTES)]]
+
+
+def takes_turns(messages):
+    roles = [message.type for message in messages if message.type != "system"]
+    assert roles[0] == "human", roles
+    assert all(before != after for before, after in pairwise(roles)), roles
+    return f"the answer is {len(roles)}"
+
+
+def joining_node(chat):
+    def solve(state):
+        lessons = [HumanMessage(state["memory_prompt"])] if state["memory_prompt"] else []
+        return {"messages": [chat.invoke(merge_message_runs([*lessons, *state["messages"]]))]}
+
+    return solve
+
+
+def joining_agent(chat):
+    @wrap_model_call
+    def joined(request, handler):
+        return handler(request.override(messages=merge_message_runs(request.messages)))
+
+    return create_agent(chat, middleware=[joined])
+
+
+@pytest.mark.parametrize("solver_of", [joining_node, joining_agent])
+@pytest.mark.parametrize(
+    "build", [create_reasoning_bank, lambda solver, **given: create_matts(solver, k=3, mode="both", **given)]
+)
+def test_a_model_that_wants_roles_to_take_turns_gets_them_joined_in_every_turn(solver_of, build):
+    chat = Chat(takes_turns)
+    app = build(solver_of(chat), model=learner()).compile(checkpointer=InMemorySaver(), store=indexed_memory())
+    for asked in (FIRST, SECOND, "what is two and five?"):
+        app.invoke({"messages": [HumanMessage(asked)]}, {"configurable": {"thread_id": "t"}})
+    assert any(NOTES in message.text for message in chat.calls[-1])
+    assert asked in chat.calls[-1][-1].text
