@@ -100,14 +100,14 @@ class Lines:
         self._began: dict[str, int] = {}
         self._before: dict[str, _Step | None] = {}
         self._origin = mine.origin
-        for line in (mine, *(line_of(value) for value in self._rows.values())):
+        for line in (mine, *(_line_of(value) for value in self._rows.values())):
             self._learn(line)
         self._mine = list(self._path(_Step(*mine.stages[-1][::2]))) if mine.stages else []
         self._places = {step.name: place for place, step in enumerate(self._mine)}
 
     def relation(self, value: Mapping[str, Any]) -> Relation:
         """Say what a row is that the line does not know of."""
-        line = line_of(value)
+        line = _line_of(value)
         if not line.stages or not self._mine or _differ(self._origin, line.origin):
             return "unknown"
         path: list[_Step] = []
@@ -128,7 +128,7 @@ class Lines:
             first, row = line.stages[0][0], self._rows.get(line.after)
             if not line.after:
                 self._before[first] = None
-            elif row is not None and (earlier := line_of(row).stages):
+            elif row is not None and (earlier := _line_of(row).stages):
                 self._before[first] = _Step(*earlier[-1][::2])
 
     def _path(self, step: _Step | None) -> Iterator[_Step]:
@@ -169,7 +169,7 @@ def _differ(one: str, other: str) -> bool:
     return bool(one and other) and one != other
 
 
-def line_of(value: Mapping[str, Any]) -> Line:
+def _line_of(value: Mapping[str, Any]) -> Line:
     """Return the line a row tells of; rows of older versions tell of none."""
     return Line.of(value["provenance"])
 

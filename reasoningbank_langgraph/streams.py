@@ -17,7 +17,7 @@ from langchain_core.runnables.config import merge_configs, set_config_context
 Result = TypeVar("Result")
 
 
-def unstreamed(config: RunnableConfig | None) -> RunnableConfig:
+def _quiet(config: RunnableConfig | None) -> RunnableConfig:
     """Return the config of a call, by default that of the run around it, so that nothing of the call is streamed."""
     quiet = merge_configs(ensure_config(config), {"tags": ["nostream"]})
     if callbacks := quiet.get("callbacks"):
@@ -31,14 +31,14 @@ def unstreamed(config: RunnableConfig | None) -> RunnableConfig:
 
 def unheard(call: Callable[[RunnableConfig], Result], config: RunnableConfig | None) -> Result:
     """Make a call of which nothing is streamed, nor of calls inside that are not handed its config."""
-    quiet = unstreamed(config)
+    quiet = _quiet(config)
     with set_config_context(quiet) as context:
         return context.run(call, quiet)
 
 
 async def aunheard(call: Callable[[RunnableConfig], Awaitable[Result]], config: RunnableConfig | None) -> Result:
     """Async form of `unheard`."""
-    quiet = unstreamed(config)
+    quiet = _quiet(config)
 
     async def awaited() -> Result:
         return await call(quiet)

@@ -138,12 +138,12 @@ def _finished(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
     """What `begin` would have noted, where a conversation came in whole: its last task and what was said to it."""
     begun, raw = begin(state, names), _conversation(state, names)
     start = begun["start"] if begun["start"] < len(raw) else -1  # nobody asked: all of it answers
-    asked = getattr(raw[start], "id", None) if start >= 0 else None
+    question = getattr(raw[start], "id", None) if start >= 0 else None
     return {
         **begun,
         "start": max(start, 0),
-        "start_id": asked,
-        "last_id": asked,
+        "start_id": question,
+        "last_id": question,
         "messages_before": start + 1,
         "answer_before": None,
     }
