@@ -1,12 +1,14 @@
 """A judge is audited against known answers; a claim of success inside an attempt is shown to it and counted."""
 
 import json
+import sys
 
 import pytest
 from typer.testing import CliRunner
 
 from reasoningbank_langgraph import Attempt, LLMJudge, Verdict
 from reasoningbank_langgraph.cli import app
+from reasoningbank_langgraph.errors import MissingDependencyError
 from reasoningbank_langgraph.judges import as_judge
 from reasoningbank_langgraph.judges.audit import CLAIM, Confusion, Rate, audit, with_claim
 from reasoningbank_langgraph.testing import ScriptedChatModel
@@ -49,6 +51,13 @@ def test_a_truth_value_is_audited_under_the_name_of_the_judge():
 def test_a_share_is_told_with_its_interval():
     assert str(Rate(1, 4, 0.05, 0.7)) == "1 of 4 = 0.25 [0.05, 0.70]"
     assert str(Rate.out_of(0, 0)) == "0 of 0"
+    assert Rate.out_of(0, 0) == (0, 0, 0.0, 1.0)
+
+
+def test_an_interval_without_statsmodels_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "statsmodels.stats.proportion", None)
+    with pytest.raises(MissingDependencyError, match=r"statsmodels.*\[experiments\]"):
+        Rate.out_of(1, 2)
 
 
 @pytest.mark.parametrize(
@@ -63,14 +72,13 @@ def test_intervals_are_those_of_the_published_example(count, of, low, high):
 
 
 def test_a_claim_is_added_to_what_is_shown_and_not_to_the_answer():
-    messages = [("user", "2 + 2"), ("ai", "let us see"), ("user", "well?"), ("ai", "it is \\boxed{5}")]
-    claiming = with_claim(Attempt(task="2 + 2", messages=messages, answer="it is \\boxed{5}"))
-    assert claiming.answer == "it is \\boxed{5}"
-    assert [message.text for message in claiming.messages] == [
-        "2 + 2",
-        "let us see",
-        "well?",
-        "it is \\boxed{5}" + CLAIM,
+    said = Attempt(task="2 + 2", messages=[("user", "2 + 2"), ("user", "well?"), ("ai", "5")], answer="5")
+    claiming = with_claim(said)
+    assert claiming.answer == "5"
+    assert [(one.role, one.text) for one in claiming.messages] == [
+        ("user", "2 + 2"),
+        ("user", "well?"),
+        ("assistant", "5" + CLAIM),
     ]
 
 

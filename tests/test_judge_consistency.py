@@ -73,7 +73,8 @@ async def test_a_model_that_is_too_slow_is_an_outage_that_names_the_limit():
 async def test_an_attempt_without_an_answer_costs_no_call():
     model = answers()
     unanswered = Attempt(task="t", answer="so \\boxed{")
-    for verdict in (SelfConsistencyJudge(model)(unanswered), await SelfConsistencyJudge(model).ainvoke(unanswered)):
+    every, one = SelfConsistencyJudge(model), SelfConsistencyJudge(model, 1, 1.0)
+    for verdict in (every(unanswered), await every.ainvoke(unanswered), one(unanswered)):
         assert (verdict.status, verdict.reason, model.calls) == ("indeterminate", "no_evidence", [])
         assert verdict.rationale == "the attempt has no final answer"
 

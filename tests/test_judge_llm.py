@@ -2,8 +2,10 @@
 
 import pytest
 from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
 
 from reasoningbank_langgraph import Attempt, LLMJudge, prompts
+from reasoningbank_langgraph.judges.llm import VERDICT_SCHEMA
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 from .loop_fakes import Capped, Tracer, verdict
@@ -42,10 +44,29 @@ async def test_replies_are_capped_when_they_are_asked_for_again_as_well(options,
     assert model.caps == [cap] * 4
 
 
+class Schemas(ScriptedChatModel):
+    """Takes a schema with the question, and keeps it."""
+
+    given: list = []
+
+    def with_structured_output(self, schema, *, include_raw):
+        self.given.append(schema)
+        return self | RunnableLambda(lambda message: {"raw": message})
+
+
+def test_a_model_that_takes_a_schema_is_given_that_of_a_verdict_each_time():
+    model = Schemas(['{"status": "perhaps"}', verdict()], given=[])
+    assert LLMJudge(model)(ATTEMPT).status == "success"
+    assert [schema["properties"] for schema in model.given] == [VERDICT_SCHEMA["properties"]] * 2
+    assert VERDICT_SCHEMA["properties"]["status"]["enum"] == ["success", "failure"]
+
+
 @pytest.mark.parametrize("part", ["task", "messages", "answer"])
 def test_what_is_shown_fits_beside_the_reply_into_the_context_of_the_model(part):
     long = "a word " * 20_000
-    parts = {"task": "t", "answer": "a"} | {part: [("ai", long)] if part == "messages" else long}
+    parts = {"task": "t", "answer": "a", "messages": [("ai", "m")]} | {
+        part: [("ai", long)] if part == "messages" else long
+    }
 
     def shown(tokens, **options):
         model = ScriptedChatModel([verdict()], profile={"max_input_tokens": tokens})

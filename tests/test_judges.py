@@ -69,7 +69,8 @@ def test_the_reference_judge_says_what_it_lacks():
 
 def test_a_check_of_ones_own_gets_reference_and_answer():
     judge = ReferenceJudge(lambda reference, answer: answer.endswith(reference))
-    assert judge(Attempt(task="t", answer="it is red", reference="red")).status == "success"
+    judged = judge(Attempt(task="t", answer="it is red", reference="red"))
+    assert (judged.status, judged.rationale) == ("success", "compared with the reference answer")
     assert judge(Attempt(task="t", answer="red it is", reference="red")).status == "failure"
 
 
@@ -161,11 +162,18 @@ async def test_the_outage_of_one_judge_leaves_the_others_their_say(rule):
 
 
 async def test_an_outage_of_all_names_the_last_judge_and_is_told_once_for_each_kind(caplog):
-    judge = EnsembleJudge([saying("indeterminate"), broken])
-    for judged in (await judge.ainvoke(ATTEMPT), await judge.ainvoke(ATTEMPT), judge(ATTEMPT)):
+    asked, awaited = (EnsembleJudge([saying("indeterminate"), broken]) for _ in range(2))
+    for judged in (asked(ATTEMPT), asked(ATTEMPT), await awaited.ainvoke(ATTEMPT), await awaited.ainvoke(ATTEMPT)):
         assert (judged.status, judged.reason, judged.judge) == ("indeterminate", "error", "broken")
-    (told,) = [record.getMessage() for record in caplog.records]
-    assert "'broken' failed" in told
+    assert ["'broken' failed" in record.getMessage() for record in caplog.records] == [True, True]
+
+
+def test_an_assertion_without_words_is_a_failure_too():
+    def bare(_):
+        raise AssertionError
+
+    judged = EnsembleJudge([bare])(ATTEMPT)
+    assert (judged.status, judged.rationale) == ("failure", "an assertion of the judge failed")
 
 
 def test_judges_that_differ_are_quoted_by_name():
@@ -185,7 +193,7 @@ def test_an_interrupt_in_a_judge_reaches_the_graph():
 
 @pytest.mark.parametrize("bad", [7, "llm", None])
 def test_what_is_no_judge_is_refused(bad):
-    with pytest.raises(TypeError, match="judge"):
+    with pytest.raises(TypeError, match=f"a judge is a Runnable or a function .* got {type(bad).__name__}"):
         as_judge(bad)
 
 
