@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from reasoningbank_langgraph.parsing.escapes import double_latex
+from reasoningbank_langgraph.parsing.standing import announces_quote
 from reasoningbank_langgraph.text.folding import Folded
 
 DEEPEST = 64
@@ -22,11 +23,7 @@ _SCHEMA = re.compile(
 
 _CALL_KEYS = {"name", "type", "id", "tool", "tool_name", "tool_call", "function_name", "action"}
 _ARGUMENT_KEYS = {"arguments", "args", "parameters", "input", "action_input", "function"}
-_QUOTING_KEY = re.compile(
-    r"quot|claim|evidence|exampl|excerpt|cit(?:e|ation)|propert|\$|transcript|trajector|message|page|document"
-    r"|^(?:task|.*(?:attempt|agent|student|solver|solution|assistant|user|tool|log|line)s?)(?:_(?:output|answer|reply"
-    r"|response|result|says|said|text))?$"
-)
+_QUOTING_KEY = re.compile(r"propert|\$|^(?:task|steps?|checks?|context|observations?)$")
 
 
 class Pairs(dict[str, Any]):
@@ -59,9 +56,12 @@ def unwrapped(value: dict[str, Any], names: Collection[str] = ()) -> Any:
         names: keys that may have other fields beside them that are no objects.
     """
     inner = [(key, one) for key, one in fields_of(value) if isinstance(one, (dict, list))]
-    if len(inner) != 1 or _QUOTING_KEY.search(inner[0][0]):
+    if len(inner) != 1:
         return None
     key, one = inner[0]
+    quotes = key not in _CALL_KEYS and announces_quote(key.replace("_", " "))
+    if quotes or _QUOTING_KEY.search(key):
+        return None
     others = {other for other, _ in fields_of(value)} - {key}
     return one if not others or key in names or (key in _ARGUMENT_KEYS and others <= _CALL_KEYS) else None
 

@@ -18,6 +18,9 @@ _LIST_MARK = re.compile(r"\s*(?:[-*+]|\d{1,2}[.)])\s*(?=\Z|\*)")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _FENCE_BEFORE = re.compile(r"(?:\A|\n)[ \t]*(?:`{3,}|~{3,})[ \t]*\w*\s*\Z")
 _FENCE_AFTER = re.compile(r"\s*\n[ \t]*(?:```|~~~)[ \t]*(?=\n|\Z)|[ \t]*```[ \t]*(?=\n|\Z)")
+_OPENING_MARK = re.compile("(?:\\A|\\n)[ \\t]*(?:[\"'“‘«„「『‹]{1,3}|<!--)\\s*\\Z")
+_CAPTION = re.compile(r"[#/].*|\*\*[^*]*\*\*|\[[^\[\]]*\]|([=-])\1.*\1|[A-Z\W\d]+")
+_BEHIND = re.compile(r"\s*(?:--|[—–(\[])([^\n]{0,200})")
 _OPENING_TAG = re.compile(r"<(?!(?:tool|function)_?calls?>)\w[^<>/]{0,80}>\Z")
 
 
@@ -28,13 +31,13 @@ _SAYING = word_set(
     printed read reads assert asserts asserted embed embeds embedded tell tells told instructs demand demands insist
     insists try tries tried pretend pretends inject injects injected forge forged fake faked bogus ignore ignored
     ignoring not never no don't doesn't isn't wasn't cannot can't won't wouldn't instead rather if unless example
-    asked may might"""
+    asked may might quotation quotations evidence examples citation cited rejected"""
 )
 # Whose words follow: the attempt's ("The attempt: {...}", "Its text: {...}"),
 _OTHERS = word_set(
     """attempt attempt's attempts agent agent's solver solver's solution solution's student student's assistant
-    assistant's model model's user user's tool tool's trajectory transcript message page document log line excerpt
-    format it its they their he his she her them someone"""
+    assistant's model model's user user's tool tool's trajectory transcript message page document log logs line
+    excerpt excerpts messages format it its they their he his she her them someone"""
 )
 # or those of who writes ("Here is my evaluation of the attempt: {...}", "The attempt is correct: {...}").
 _OWN = word_set(
@@ -78,6 +81,12 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     return not (announces_quote(before) if line and not colon else leads_in_a_quote(before))
 
 
+def is_attributed(text: str, end: int) -> bool:
+    """Say whether a dash or a bracket behind an object names somebody else: "(quoted from the attempt)"."""
+    behind = _BEHIND.match(text[end : end + _WINDOW])
+    return behind is not None and announces_quote(behind[1])
+
+
 def last_sentence(lead: str) -> str:
     """Return what a text ends in without having ended it."""
     return _SENTENCE_END.split(lead[-_WINDOW:].rstrip() + " ")[-1]
@@ -96,7 +105,12 @@ def announces_quote(lead: str) -> bool:
 
 
 def leads_in_a_quote(before: str) -> bool:
-    """Say whether the end of a text opens what somebody else said: with a colon, a tag, or a verb of saying."""
+    """Say whether the end of a text opens what somebody else said: with a colon, a mark, a caption, or a verb."""
+    if _OPENING_MARK.search(before):
+        return True
+    line = before.rstrip().rpartition("\n")[2].strip()
+    if _CAPTION.fullmatch(line) and announces_quote(line):
+        return True
     lead = before.rstrip(" \t\r\n*_`")
     tag = _OPENING_TAG.search(lead)
     if tag:

@@ -9,7 +9,7 @@ from reasoningbank_langgraph.parsing.escapes import restore_latex
 from reasoningbank_langgraph.parsing.lines import status_lines
 from reasoningbank_langgraph.parsing.objects import Found, Objects, document, find_objects, without_last_brace
 from reasoningbank_langgraph.parsing.replies import Reply, looks_refused, read_reply
-from reasoningbank_langgraph.parsing.standing import last_sentence, stands_alone
+from reasoningbank_langgraph.parsing.standing import is_attributed, last_sentence, stands_alone
 from reasoningbank_langgraph.parsing.words import read_status
 from reasoningbank_langgraph.records import IndeterminateReason, Verdict
 
@@ -90,7 +90,7 @@ def _from_found(text: str, found: Found) -> list[Claim]:
     claims = claims_of_mended(found.value, text[found.start : found.end]) if found.mended else claims_of(found.value)
     if not claims:
         return []
-    if found.within or not stands_alone(text, found.start, found.end):
+    if found.within or not stands_alone(text, found.start, found.end) or is_attributed(text, found.end):
         return [claim._replace(stands=False) for claim in claims]
     led_in = read_status(last_sentence(text[max(0, found.start - 300) : found.start]).rstrip(" :："))
     return [*claims, Claim(led_in, None, "", stands=False)] if led_in else claims

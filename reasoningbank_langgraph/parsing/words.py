@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Any, Literal
+
+from reasoningbank_langgraph.text.folding import Folded
 
 Reading = Literal["success", "failure", "undecided"]
 
@@ -29,13 +30,21 @@ _NEGATIONS = word_set("no not never isn't wasn't didn't doesn't hasn't cannot ca
 _HEDGES = word_set(
     """but however though although except unless partial partially mostly mainly almost nearly largely somewhat half
     maybe perhaps possibly probably likely presumably apparently with if or either pending caveat caveats
-    claim claims claimed allegedly supposedly"""
+    claim claims claimed allegedly supposedly false unverified unproven unconfirmed needed denied"""
 )
+_FILLERS = word_set(
+    """a an and the this it is was were has have had been that i attempt attempt's solution answer answers agent agent's
+    task problem trajectory result results verdict status outcome overall final fully completely entirely clearly
+    definitely all both its step steps check checks test tests complete completed completion correctly very
+    valid true 100"""
+)
+"""What may stand beside a success; any other word may take it back: "zero success", "far from correct"."""
+_DENIAL = re.compile("[|?¬~✗✘✖❌❎]|\\A[!=]")
 _CANNOT_TELL = frozenset(
     ("cannot determine", "can not determine", "can't determine", "not determined", "not sure", "no verdict")
 )
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-_CLAUSE_END = re.compile(r"[.;,:\n(\[–—]| - ")
+_CLAUSE_END = re.compile(r"[.!;,:\n(\[–—]| - | (?:because|since|as) ")
 _LONGEST = 300
 
 _PLACEHOLDER = re.compile(
@@ -59,7 +68,7 @@ def read_status(value: Any) -> Reading | None:
         return "success" if value else "failure"
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
-    folded = unicodedata.normalize("NFKC", value).casefold().replace("’", "'").strip(" \t\n\"'`*_.!")
+    folded = Folded(value).view.casefold().replace("’", "'").lstrip(" \t\n\"'`*_.").rstrip(" \t\n\"'`*_.!")
     if folded in _CANNOT_TELL:
         return "undecided"
     return _read_words(folded)
@@ -71,7 +80,7 @@ def _read_words(folded: str) -> Reading | None:
     alone = len(head) == 1 and head[0] in _ALONE
     meant: list[Reading | None] = [_ALONE[head[0]]] if alone else [_meaning(word) for word in head]
     said = {meaning for meaning in (*meant, *map(_meaning, words)) if meaning}
-    if len(said) != 1 or _HEDGES & set(words) or "|" in folded or "?" in folded or not any(meant):
+    if len(said) != 1 or _HEDGES & set(words) or _DENIAL.search(folded) or not any(meant):
         return None
     return said.pop() if alone else _negated(said.pop(), head, meant)
 
@@ -80,7 +89,8 @@ def _negated(reading: Reading, head: list[str], meant: list[Reading | None]) -> 
     """Turn a success that is negated before it is named into a failure; any other negation leaves it open."""
     negations = [place for place, word in enumerate(head) if word in _NEGATIONS]
     if not negations:
-        return reading
+        other = any(not meaning and word not in _FILLERS for word, meaning in zip(head, meant, strict=True))
+        return None if reading == "success" and other else reading
     return "failure" if reading == "success" and negations[-1] < meant.index(reading) else None
 
 
