@@ -202,13 +202,13 @@ STATE = {"attempt": {"task": "t", "task_id": "t", "reference": None}}
 
 
 class Down:
-    """Carries no question anywhere, and counts that it was asked."""
+    """Carries no question anywhere, and keeps the config it was asked with."""
 
     def __init__(self):
-        self.asked = 0
+        self.asked = []
 
     def run(self, dialogue, config):
-        self.asked += 1
+        self.asked.append(config)
         raise ModelError("down")
 
     async def arun(self, dialogue, config):
@@ -228,10 +228,10 @@ async def test_async_code_selects_as_sync_code_does(answers, statuses, start, ch
     made = rollouts(*answers, statuses=statuses, judge="reference")
     speaker = Down()
     selector = Selector(Scaling(), speaker)
-    for choice in (selector.choose(STATE, made, start, {}), await selector.achoose(STATE, made, start, {})):
+    for choice in (selector.choose(STATE, made, start, CONFIG), await selector.achoose(STATE, made, start, CONFIG)):
         assert (choice.number, choice.by) == chosen[:2]
         assert chosen[2] in choice.why
-    assert speaker.asked == 2 * asked
+    assert speaker.asked == 2 * asked * [CONFIG]
 
 
 async def test_without_a_model_a_tie_goes_to_the_first_in_async_code_too():
@@ -327,14 +327,24 @@ def test_one_verifier_may_be_named_by_its_name_alone():
     assert (result["answer"], result["selection"]["by"]) == ("4", "verifier")
 
 
-def test_a_function_of_ones_own_selects():
+@pytest.fixture(params=["invoke", "ainvoke"])
+def run(request):
+    """Run a graph, in sync or in async code."""
+
+    async def result(graph, task):
+        return graph.invoke(task, CONFIG) if request.param == "invoke" else await graph.ainvoke(task, CONFIG)
+
+    return result
+
+
+async def test_a_function_of_ones_own_selects(run):
     seen = []
 
     def shortest(group):
         seen.extend(group)
         return min(range(len(group)), key=lambda index: len(group[index].attempt.answer))
 
-    result = matts(solving("four", ValueError("boom"), "4"), k=3, select=shortest).invoke(TASK, CONFIG)
+    result = await run(matts(solving("four", ValueError("boom"), "4"), k=3, select=shortest), TASK)
     assert all(isinstance(judged, Judged) for judged in seen)
     assert (result["answer"], result["selection"]["by"], result["selection"]["why"]) == ("4", "function", "shortest")
 
@@ -343,9 +353,9 @@ def boxed(*numbers):
     return solving(*(f"\\boxed{{{number}}}" for number in numbers))
 
 
-def test_selection_by_the_reference_is_called_an_oracle_and_all_scores_come_out_of_one_run():
+async def test_selection_by_the_reference_is_called_an_oracle_and_all_scores_come_out_of_one_run(run):
     graph = matts(boxed(4, 5, 5), k=3, judge=ReferenceJudge())
-    selection = graph.invoke({"task": "2 + 2", "reference": "4"}, CONFIG)["selection"]
+    selection = (await run(graph, {"task": "2 + 2", "reference": "4"}))["selection"]
     assert (selection["number"], selection["by"], selection["oracle"]) == (0, "verifier", True)
     assert selection["scores"] == {
         "rollouts": 3,
@@ -357,9 +367,9 @@ def test_selection_by_the_reference_is_called_an_oracle_and_all_scores_come_out_
     }
 
 
-def test_a_selection_that_starts_with_the_majority_owes_the_reference_nothing():
+async def test_a_selection_that_starts_with_the_majority_owes_the_reference_nothing(run):
     graph = matts(boxed(5, 4), k=2, judge=ReferenceJudge(), select="majority", model=learner())
-    selection = graph.invoke({"task": "2 + 2", "reference": "4"}, CONFIG)["selection"]
+    selection = (await run(graph, {"task": "2 + 2", "reference": "4"}))["selection"]
     assert (selection["number"], selection["by"], selection["oracle"]) == (0, "first", False)
     assert (selection["scores"]["pass_at_k"], selection["scores"]["best_of_k"]) == (True, False)
 
