@@ -103,11 +103,19 @@ def test_a_replay_under_other_ids_is_known_by_its_digest():
     assert bank(store).add([item(0, "e3", digest="")]).added == 1
 
 
+def test_attempts_without_a_digest_are_known_by_their_experience():
+    store = indexed_memory()
+    for name in ("e1", "e2"):
+        assert bank(store).add([item(0, name, digest="")]) == ([f"{name}-0"], 1)
+    assert bank(store).add([item(0, "e1", digest="")]) == (["e1-0"], 0)
+    assert bank(store).totals().experiences == 2
+
+
 def test_another_verdict_on_an_attempt_that_is_in_the_bank_is_said_not_to_change_it(caplog):
     store = indexed_memory()
     bank(store).add([item(0)])
     assert bank(store).add([item(0, "e2", outcome="failure")]) == (["e1-0"], 0)
-    assert "came again as failure" in caplog.text
+    assert "came again as failure and stays in the bank as success" in caplog.text
     assert "forget(experience_id='e1')" in caplog.text
     bank(store).forget(experience_id="e1")
     assert bank(store).add([item(0, "e2", outcome="failure")]).added == 1
@@ -127,11 +135,18 @@ async def test_the_async_side_writes_the_same():
 
 def test_too_many_items_and_mixed_experiences_are_refused_and_nothing_is_written():
     store = indexed_memory()
-    with pytest.raises(TooManyItemsError):
+    with pytest.raises(TooManyItemsError, match="may add 5 items, got 6"):
         bank(store).add([item(number) for number in range(6)])
-    with pytest.raises(InvalidRecordError):
+    with pytest.raises(InvalidRecordError, match="one experience"):
         bank(store).add([item(0), item(1, "e2")])
     assert bank(store).items() == []
+
+
+def test_as_many_items_as_allowed_are_written_and_none_are_none():
+    store = indexed_memory()
+    assert bank(store).add([item(number) for number in range(5)]).added == 5
+    assert bank(store).add([item(7, "e7", "d7")], cap=1).added == 1
+    assert bank(store).add([]) == ([], 0)
 
 
 def test_a_row_that_is_no_item_is_named():
