@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from reasoningbank_langgraph import MemoryBank, ReferenceJudge, create_matts, create_reasoning_bank
+from reasoningbank_langgraph import MemoryBank, ReferenceJudge, Verdict, create_matts, create_reasoning_bank
 from reasoningbank_langgraph.errors import StoreCorruptedError, StoreUnavailableError
 
 from .loop_fakes import Switched, learner, solver
@@ -89,6 +89,27 @@ def test_several_attempts_wait_and_a_part_that_was_written_is_not_written_again(
     store.writes = None
     graph.invoke({"task": "add four apples"}, CONFIG)
     assert titles(store) == ["add two apples", "add three apples", "add four apples"]
+
+
+@pytest.mark.parametrize("asynchronously", [False, True])
+async def test_of_what_waits_only_what_was_not_written_goes_on_waiting(asynchronously):
+    store = Switched()
+    graph = app(store, judge=lambda attempt: Verdict(status=statuses[attempt.task], judge="tests"))
+    statuses = {"one": "success", "two": "success", "vain": "indeterminate", "three": "success", "four": "success"}
+
+    async def run(task, *writes):
+        left = iter(writes)
+        store.writes = lambda: next(left)
+        result = await graph.ainvoke({"task": task}, CONFIG) if asynchronously else graph.invoke({"task": task}, CONFIG)
+        return [attempt["items"][0]["task"] for attempt in result["unwritten"]], len(result.get("written", ()))
+
+    down = StoreUnavailableError("no server")
+    assert await run("one", down) == (["one"], 0)
+    assert await run("two", down) == (["one", "two"], 0)
+    assert await run("vain", down) == (["one", "two"], 0)
+    assert await run("three", None, down) == (["two", "three"], 1)
+    assert await run("four", None, None, None) == ([], 4)
+    assert titles(store) == ["one", "two", "three", "four"]
 
 
 @pytest.mark.parametrize(
