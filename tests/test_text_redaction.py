@@ -47,6 +47,17 @@ def test_all_kinds_in_one_text_are_counted():
     assert set(found) == {kind for kind, _ in PLANTED}
 
 
+def test_each_of_a_kind_is_counted_and_words_around_it_stay():
+    redacted = redact_secrets("请联系li@example.com或wu@example.com谢谢")
+    assert redacted == ("请联系[email removed]或[email removed]谢谢", {"email": 2})
+    assert redact_secrets("+1 415 555 0123") == ("[phone removed]", {"phone": 1})
+    assert redact_secrets("+1 415 555 0123 +49 30 901820 +8613800138000") == (
+        " ".join(["[phone removed]"] * 3),
+        {"phone": 3},
+    )
+    assert redact_secrets("1 +4930901820 +4930901820").found == {}
+
+
 def test_redacting_again_changes_nothing():
     once = redact_secrets("\n".join(text for _, text in PLANTED)).text
     assert redact_secrets(once) == (once, {})

@@ -59,21 +59,24 @@ def _seen(char: str) -> str:
 
 
 def _replacer(kind: str, found: Counter[str]) -> Callable[[re.Match[str], Original], str | None]:
+    end = 0  # of what was taken last: it is no operand of what follows
+
     def replace(match: re.Match[str], original: Original) -> str | None:
-        if not _is_one(kind, match):
+        nonlocal end
+        if not _is_one(kind, match, match.string[max(match.start() - 4, end) : match.start()]):
             return None
-        found[kind] += 1
+        found[kind], end = found[kind] + 1, match.end()
         return f"{_before(match, original)}[{kind} removed]"
 
     return replace
 
 
-def _is_one(kind: str, match: re.Match[str]) -> bool:
+def _is_one(kind: str, match: re.Match[str], before: str) -> bool:
     """Check what a pattern alone cannot say."""
     if kind == "card":
         return shapes.is_card(match[0])
     if kind == "phone":
-        return shapes.is_phone(match[0], match.string[max(match.start() - 4, 0) : match.start()])
+        return shapes.is_phone(match[0], before)
     return kind != "password" or shapes.is_named(match)
 
 

@@ -17,10 +17,14 @@ _PREFIXED = (
     r"|ATATT3[\w=-]{20,}|PMAK-[\w-]{20,}|AGE-SECRET-KEY-1[0-9A-Z]{30,}|sq0[a-z]{3}-[\w-]{20,}"
     rf"|dapi{_HEX32}|key-{_HEX32}|(?:AC|SK){_HEX32}|(?:bot)?\d{{8,10}}:AA[\w-]{{30,}}"
 )
+# Latin, Greek and Cyrillic, marks between them; scripts that write words without blanks end no word by going on.
+_ALPHABETS = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u052f"
+_START = rf"(?<![{_ALPHABETS}0-9_])"
+
 API_KEY = re.compile(
     rf"""(?<![A-Za-z0-9])(?:{_PREFIXED})
-    | (?P<name>\bhooks\.slack\.com/(?:services|workflows|triggers)/)[\w/-]{{16,200}}
-    | (?P<name2>\bdiscord(?:app)?\.com/api/webhooks/)\d{{5,25}}/[\w-]{{16,200}}""",
+    | (?P<name>{_START}hooks\.slack\.com/(?:services|workflows|triggers)/)[\w/-]{{16,200}}
+    | (?P<name2>{_START}discord(?:app)?\.com/api/webhooks/)\d{{5,25}}/[\w-]{{16,200}}""",
     re.VERBOSE,
 )
 
@@ -32,13 +36,14 @@ PRIVATE_KEY = re.compile(
 # One attempt for a run of such characters, however often it says eyJ.
 JWT = re.compile(r"(?<![\w-])(?P<name>(?:(?!eyJ)[\w-])*+)eyJ[\w-]{5,}+\.[\w-]{2,}+(?:\.[\w-]*+){0,3}")
 
-_HEADER = r"""\b(?:proxy-)?authorization["']?\s{0,3}[:=]\s{0,3}["']?"""
+_HEADER = rf"""{_START}(?:proxy-)?authorization["']?\s{{0,3}}[:=]\s{{0,3}}["']?"""
 _SCHEME = r"(?:bearer|basic|token|apikey|api-key|digest|negotiate)"
 BEARER = re.compile(
     rf"""(?P<name>{_HEADER}{_SCHEME}\s{{1,3}})(?!\[)[^\s"',;]{{6,4000}}
     | (?P<name2>{_HEADER})(?=[^\s"',;]{{0,100}}\d)[^\s"',;]{{16,4000}}
-    | (?P<name3>\bbearer\s{{1,3}})(?=[^\s"']{{0,400}}\d|(?-i:[a-z0-9]{{0,40}}[A-Z]{{1,40}}[a-z]))[\w.~+/=-]{{12,4000}}
-    | (?P<name4>\bbasic\s{{1,3}})[A-Za-z0-9+/]{{16,4000}}={{1,2}}""",
+    | (?P<name3>{_START}bearer\s{{1,3}})
+        (?=[^\s"']{{0,400}}\d|(?-i:[a-z0-9]{{0,40}}[A-Z]{{1,40}}[a-z]))[\w.~+/=-]{{12,4000}}
+    | (?P<name4>{_START}basic\s{{1,3}})[A-Za-z0-9+/]{{16,4000}}={{1,2}}""",
     re.VERBOSE | re.IGNORECASE,
 )
 
@@ -62,13 +67,14 @@ _NAME = (
 )
 _VALUE = r"[^\s\"',;&\[\](){}\\$<>]"
 NAMED = re.compile(
-    rf"""(?P<option>(?<![\w-])--?[a-z-]{{0,40}}(?:password|passwd|secret|token|api-key|apikey|access-key)(?:\s{{1,3}}|=))
+    rf"""(?P<option>(?<!-){_START}--?[a-z-]{{0,40}}
+            (?:password|passwd|secret|token|api-key|apikey|access-key)(?:\s{{1,3}}|=))
         (?P<given>"[^"\n]{{1,400}}"|'[^'\n]{{1,400}}'|(?![-$\[<{{(])[^\s"']{{1,400}})
     | (?P<name>{_NAME}["']?\s{{0,3}}(?::=|=>|[:=])\s{{0,3}}(?:b|f|r)?)
         (?:(?P<quote>["'])(?P<quoted>[^"'\n\\]{{4,400}})(?=(?P=quote)) | (?P<bare>{_VALUE}{{6,400}}))
-    | (?P<prose>\b(?:password|passcode|passphrase|api\ key)\s(?:is|was)\s["']?)
+    | (?P<prose>{_START}(?:password|passcode|passphrase|api\ key)\s(?:is|was)\s["']?)
         (?P<told>(?=[^\s"']{{0,80}}\d)(?=[^\s"']{{0,80}}[a-z]){_VALUE}{{5,80}}[^\s"',;.)])
-    | (?P<curl>(?<![\w-])(?:-u|--user)\s{{1,3}}["']?)
+    | (?P<curl>(?<!-){_START}(?:-u|--user)\s{{1,3}}["']?)
         (?P<pair>(?!\d{{1,6}}:\d{{1,6}}(?!\w))[^\s:"']{{1,100}}:[^\s"']{{1,200}})
     | (?P<query>[?&](?:sig|signature|token|key|auth|code|x-amz-(?:signature|security-token))=)
         (?P<part>[\w%+/.~=-]{{8,4000}})
@@ -76,8 +82,14 @@ NAMED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
-EMAIL = re.compile(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?![\w-])")
-PHONE = re.compile(r"(?<![\w)\]}$\\+])\+(?:\d{10,15}|\d{1,3}(?:[ .-]?\(\d{1,4}\))?(?:[ .-]\d{1,8}){2,6})(?!\d|[.,]\d)")
+EMAIL = re.compile(
+    rf"(?<![.+-]){_START}[{_ALPHABETS}0-9][\w\u0300-\u036f.+-]{{0,63}}"
+    rf"@(?:[{_ALPHABETS}0-9-]{{1,63}}\.){{1,6}}[{_ALPHABETS}]{{2,24}}(?![{_ALPHABETS}0-9_-])"
+)
+PHONE = re.compile(
+    rf"(?<![)\]}}$\\+]){_START}\+"
+    r"(?:\d{10,15}|\d{1,3}(?:[ .-]?\(\d{1,4}\))?(?:[ .-]\d{1,8}){2,6})(?!\d|[.,]\d)"
+)
 CARD = re.compile(
     r"(?<![\d.-])(?<!\d[ ,])(?:\d{4}([ -])\d{4}\1\d{4}\1\d{4}|3[47]\d{2}([ -])\d{6}\2\d{5})(?![ -]?\d|[.,]\d)"
 )

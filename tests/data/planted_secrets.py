@@ -79,6 +79,21 @@ PLANTED = [
     *(("phone", text) for text in PHONES),
     *(("card", text) for text in CARDS),
     *(("private key", text) for text in KEY_BLOCKS),
+    # Beside words of a script without blanks, and in letters that ASCII lacks
+    ("email", "请联系li@example.com谢谢"),
+    ("email", "иван@пример.рф"),
+    ("email", "ju\u0308rgen@example.com"),
+    ("email", "élodie@example.fr"),
+    ("phone", "電話+8613800138000です"),
+    ("phone", "电话+86 138 0013 8000。"),
+    ("token", "使用Bearer abcDEF1234567890xyz"),
+    ("token", "トークンはbearer abcDEF1234567890xyzです"),
+    ("token", "请求头Authorization: Bearer abcdef1234567890"),
+    ("token", "用户basic dXNlcjpwYXNzd29yZA=="),
+    ("password", "口令password is hunter2x2"),
+    ("password", "运行--password hunter2x"),
+    ("password", "命令-u bob:hunter2x"),
+    ("api key", "见hooks.slack.com/services/T00000000/B00000000/abcdefgh"),
 ]
 
 CLEAN = [
@@ -88,5 +103,5 @@ CLEAN = [
     "4000 3000 2000 1000", "4100 4250 5000 5200", "2024 2025 2026 2027", "4001 4009 4017 4025", "3012 3021 3330 3420", "+1 000 000 000", "+1 234 567 890", "+20 000 000", "+12 345 678", "+44 345 678", "+1234567890", "2024-01-15T10:00:00+02:00", "2024-01-15", "api_key=api_key", "self.password=new_password", "db.password=settings.database", "password=value", "the password is 4 digits long", "PASSWORD: a word", "api_key=self.api_key", "password=None", "token=os.environ", "max_tokens: 100000",
     "token_count=123456789", "tokens_per_second=123.456789", "tokenizer=gpt-4o-mini", "db_password: str", "password_min_length=12345678", "The token is a coin: 5 of them", "Pass: 12 of 20", "secret: the number 1234", "docker --user 1000:1000", "use --password to log in",
     "Bearer of good news everyone", "a basic understanding", "Authorization: required", "signature = f(x)", "sign=1234567", "\\sigma = 0.123456", "key = 1234567890", "\\passwordless: 1234567", "3000 4000 5000 6000", "$+1 234 567$", "f(x) = +12 345 678 901", "4, 5 @ 6",
-    "4 8 15 16 23 42", "a+1", "2 +3 +4", "+5", "1 +2 345 678 - 9", "eyJ", "AKIA", "e^{i\\pi}+1=0", "AB@CD is an angle", "step-by-step-000000000000", "1-800 ways",
+    "4 8 15 16 23 42", "a+1", "2 +3 +4", "+5", "1 +2 345 678 - 9", "eyJ", "AKIA", "e^{i\\pi}+1=0", "AB@CD is an angle", "α+14155550123", "é+14155550123", "×+1", "ключ--password", "тест-u a:bc", "step-by-step-000000000000", "1-800 ways",
 ]  # fmt: skip
