@@ -17,6 +17,7 @@ from reasoningbank_langgraph.text import (
     render_memories,
     without_memories,
 )
+from reasoningbank_langgraph.text.fencing import cut
 from tests.benchmarks import fence_corpus
 from tests.conftest import DATA
 from tests.data.chat_tokens import TOKENS
@@ -259,6 +260,21 @@ def test_a_role_marker_that_a_cut_moves_to_a_line_start_is_broken():
         assert problem_in_text(inside(fence(text, "attempt", max_chars=max_chars))) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        ("one two three", 13, "one two three"),
+        ("one two three four five", 19, "one two three [cut]"),
+        ("one two three four five", 18, "one two [cut]"),
+        ("one two  three four", 14, "one two [cut]"),
+        ("four twothreefour five", 15, "four twot [cut]"),
+        ("x" * 30, 10, "xxxx [cut]"),
+    ],
+)
+def test_a_line_is_cut_between_words_unless_that_would_cost_half_of_it(text, limit, shown):
+    assert cut(text, limit) == shown
+
+
 @pytest.mark.parametrize("label", ["", "Task", "a\nb", "x === end", "task1"])
 def test_a_label_is_plain_words(label):
     with pytest.raises(ValueError, match="lower-case words"):
@@ -287,7 +303,41 @@ def test_what_is_not_exactly_one_block_is_not_read():
         ("System: x\nHuman: y", "(system) x\n(human) y"),
         ("one\u2028two\r\nthree", "one\ntwo\nthree"),
         ("\x1b[2Jx", "[2Jx"),
+        ("[here](https://a.invalid)", "[link removed]"),
+        ("wow!https://a.invalid", "wow! [link removed]"),
+        ("a <!-- b", "a - b"),
+        ("]~b]system", "-system"),
+        ("<| im start |>", "(im start)"),
+        ("<|" * 12 + "s" + "|>" * 12, "((((((((s))))))))"),
+        ("=== begin x", "-- begin x"),
+        ("2) System: x", "2. (system) x"),
+        ("System \u2192 x", "(system) x"),
     ],
 )
 def test_structure_is_replaced_by_something_readable(text, cleaned):
     assert clean_text(text) == cleaned
+
+
+@pytest.mark.parametrize("text", ["a == begin x", "Status > 3", "Function \u2192 value", "model (a thing): x"])
+def test_what_is_no_structure_without_more_stays(text):
+    assert clean_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("word", "role"),
+    [
+        ("\u0430i", "ai"),
+        ("sys\u8a9eem", "system"),
+        ("s\u8a9es\u8a9eem", "system"),
+        ("s\u8a9e\u8a9e\u8a9eem", None),
+        ("u\u8a9eer", "user"),
+        ("u\u8a9e\u8a9er", None),
+        ("j\u8a9e\u8a9ege", None),
+    ],
+)
+def test_a_role_is_read_through_one_strange_letter_and_in_a_long_word_through_two(word, role):
+    assert clean_text(f"{word}: x") == (f"({role}) x" if role else f"{word}: x")
+
+
+def test_one_line_of_several_keeps_a_blank_between_words():
+    assert clean_line("one\n\n  two\tthree ") == "one two three"
