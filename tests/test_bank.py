@@ -9,6 +9,7 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem
+from reasoningbank_langgraph.bank import operations
 from reasoningbank_langgraph.errors import InvalidNamespaceLabelError
 from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.records import now
@@ -154,3 +155,61 @@ def test_a_read_goes_on_where_another_thread_writes_into_a_store_without_a_lock(
     finally:
         writer.join()
         sys.setswitchinterval(interval)
+
+
+MET_A_WRITE = RuntimeError("dictionary changed size during iteration")
+SIDES = pytest.mark.parametrize("asynchronously", [False, True])
+
+
+class Failing(InMemoryStore):
+    """A store whose next calls raise these errors."""
+
+    def __init__(self, *errors):
+        super().__init__()
+        self.errors, self.calls = list(errors), 0
+
+    def batch(self, ops):
+        self.calls += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return super().batch(ops)
+
+    async def abatch(self, ops):
+        return self.batch(ops)
+
+
+async def item_ids(bank, asynchronously):
+    return [item.id for item in (await bank.aitems() if asynchronously else bank.items())]
+
+
+@SIDES
+async def test_a_read_that_meets_writes_begins_anew_until_it_is_through(asynchronously):
+    bank = MemoryBank(Failing(), ("m",))
+    bank.add([lesson("a", "red green")])
+    bank.store.errors = [MET_A_WRITE] * 99
+    assert await item_ids(bank, asynchronously) == ["a"]
+    bank.store.errors, bank.store.calls = [MET_A_WRITE] * 101, 0
+    with pytest.raises(RuntimeError, match="changed size"):
+        await item_ids(bank, asynchronously)
+    assert bank.store.calls == 100
+
+
+@SIDES
+@pytest.mark.parametrize("error", [RuntimeError("broken"), KeyError("a"), ValueError(str(MET_A_WRITE))], ids=repr)
+async def test_any_other_error_of_the_store_is_raised_as_it_is_and_at_once(error, asynchronously):
+    bank = MemoryBank(Failing(error), ("m",))
+    with pytest.raises(type(error)) as raised:
+        await item_ids(bank, asynchronously)
+    assert raised.value is error
+    assert bank.store.calls == 1
+
+
+@SIDES
+async def test_a_bank_of_several_pages_is_read_whole_and_in_order(asynchronously, monkeypatch):
+    monkeypatch.setattr(operations, "PAGE", 3)
+    for number in (2, 3, 4, 6):
+        bank = MemoryBank(InMemoryStore(), ("m",))
+        for name in range(number):
+            bank.add([lesson(str(name), "red green")])
+            MemoryBank(bank.store, ("m", "below")).add([lesson(str(name), "red green")])
+        assert await item_ids(bank, asynchronously) == [str(name) for name in range(number)]

@@ -47,6 +47,8 @@ def test_what_was_retired_later_was_still_active(kind, tmp_path):
         assert (then.item.id, then.item.status, then.item.retired_at) == ("a", "active", None)
         assert [item.status for item in bank.as_of(before).items()] == ["active"]
         assert bank.as_of(after).items() == bank.as_of(after).search("red green blue") == []
+        bank.set_status(["a"], "active")
+        assert bank.as_of(moment()).items() == bank.items()
 
 
 @STORES

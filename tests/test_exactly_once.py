@@ -10,6 +10,7 @@ from langgraph.store.base import PutOp
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_reasoning_bank
+from reasoningbank_langgraph.bank.turns import turn
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError, TooManyItemsError
 from reasoningbank_langgraph.records import Provenance
 
@@ -181,6 +182,13 @@ def test_the_same_attempt_written_by_two_threads_at_once_is_there_once():
     for thread in threads:
         thread.join()
     assert bank(store).totals().experiences == 1
+
+
+async def test_a_bank_does_not_wait_for_a_write_to_another_one_of_the_store():
+    store = indexed_memory()
+    async with asyncio.timeout(20):
+        with turn(store, ("another",)):
+            assert (await bank(store).aadd([item(0)])).added == 1
 
 
 async def test_the_same_attempt_written_by_two_tasks_at_once_is_there_once():

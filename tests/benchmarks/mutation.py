@@ -24,7 +24,7 @@ BRANCHES = ("bank_branches", "bank_past", "unknown_branches")
 FENCE = ("text_fence",)
 TESTS = {
     "bank/adding.py": ("exactly_once", "bank"),
-    "bank/forgetting.py": ("bank_forgetting",),
+    "bank/forgetting.py": ("bank_forgetting", "bank_past"),
     "bank/branches.py": BRANCHES,
     "bank/past.py": BRANCHES,
     "bank/searching.py": ("bank", "bank_past", "unknown_branches"),
