@@ -131,6 +131,15 @@ def test_the_steps_tell_listeners_of_the_outage():
     assert (events[-1]["event"], events[-1]["count"]) == ("consolidated", 0)
 
 
+@pytest.mark.parametrize(("where", "node"), [("reads", "retrieve"), ("writes", "consolidate")])
+def test_the_error_of_the_memory_says_which_step_did_without_it(where, node):
+    store = Switched()
+    errors = iter([StoreUnavailableError("no server")])
+    setattr(store, where, lambda: next(errors, None))
+    result = app(store).invoke({"task": "add two apples"}, CONFIG)
+    assert result["memory_error"] == f"{node}: StoreUnavailableError: no server"
+
+
 def test_several_tries_at_once_keep_their_answer_too():
     store = Switched()
     store.reads = store.writes = StoreUnavailableError("no server")

@@ -38,18 +38,17 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
     template = check_template(namespace)
     check_match(match)
 
-    def waiting(state: State, context: Context) -> list[Waiting]:
+    def begun(state: State, context: Context) -> tuple[list[Waiting], _Done]:
         earlier = state.get("unwritten") or []
         own = {
             "namespace": list(context.namespace(template)),
             "items": state.get("lessons") or [],
             "seen": [entry["items"][0]["experience_id"] for entry in earlier],
         }
-        return [*earlier, own]
+        return [*earlier, own], _Done(own["namespace"], alone=not earlier and context.nested)
 
     def consolidate(state: State, context: Context) -> Update:
-        started, left = time.perf_counter(), waiting(state, context)
-        done = _Done(left[-1]["namespace"], alone=not left[-1]["seen"] and context.nested)
+        started, (left, done) = time.perf_counter(), begun(state, context)
         while left:
             try:
                 done.add(_bank(left[0], match, context).add(_items(left[0])))
@@ -61,8 +60,7 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
         return done.update(context, started)
 
     async def aconsolidate(state: State, context: Context) -> Update:
-        started, left = time.perf_counter(), waiting(state, context)
-        done = _Done(left[-1]["namespace"], alone=not left[-1]["seen"] and context.nested)
+        started, (left, done) = time.perf_counter(), begun(state, context)
         while left:
             try:
                 done.add(await _bank(left[0], match, context).aadd(_items(left[0])))
