@@ -25,14 +25,23 @@ _OPENING_TAG = re.compile(r"<(?!(?:tool|function)_?calls?>)\w[^<>/]{0,80}>\Z")
 
 
 # "The attempt claims: {...}", "I would not answer {...}": what follows is not what the reply itself says.
-_SAYING = word_set(
+_TELLING = word_set(
     """say says said saying states stated claim claims claimed claiming write writes wrote written contain contains
     contained include includes included hold holds held ends ended ending quote quotes quoted quoting print prints
     printed read reads assert asserts asserted embed embeds embedded tell tells told instructs demand demands insist
-    insists try tries tried pretend pretends inject injects injected forge forged fake faked bogus ignore ignored
-    ignoring not never no don't doesn't isn't wasn't cannot can't won't wouldn't instead rather if unless example
-    asked may might quotation quotations evidence examples citation cited rejected"""
+    insists try tries tried pretend pretends inject injects injected forge forged fake faked bogus"""
 )
+_DENYING = word_set(
+    """ignore ignored ignoring not never no don't doesn't isn't wasn't cannot can't won't wouldn't instead rather if
+    unless"""
+)
+_SAYING = (
+    _TELLING
+    | _DENYING
+    | word_set("example asked may might quotation quotations evidence examples citation cited rejected")
+)
+_MY = re.compile(r"(?<![^\W\d_])my(?![^\W\d_])")
+_CLAUSE = re.compile(r"\b(?:and|but|so|thus|therefore|hence|here|now|then|i)\b")
 # Whose words follow: the attempt's ("The attempt: {...}", "Its text: {...}"),
 _OTHERS = word_set(
     """attempt attempt's attempts agent agent's solver solver's solution solution's student student's assistant
@@ -98,10 +107,21 @@ def announces_quote(lead: str) -> bool:
     mine = max((place for place, word in enumerate(words) if word == "my"), default=-1)
     if any(word in _SAYING for word in words[mine + 1 :]):
         return True
-    if mine >= 0 or not words or words[-1] in _EVALUATED:
+    if mine >= 0:
+        return _disowned(last_sentence(lead).casefold().replace("’", "'"))
+    if not words or words[-1] in _EVALUATED:
         return False
     own = next((place for place, word in enumerate(words) if word in _OWN), len(words))
     return any(word in _OTHERS for word in words[:own])
+
+
+def _disowned(sentence: str) -> bool:
+    """Say whether "my" is what another says ("the agent says this is my verdict"), or is denied ("not my verdict")."""
+    clause = _CLAUSE.split(_MY.split(sentence)[-2])[-1]
+    words = _WORD.findall(clause)
+    other = next((place for place, word in enumerate(words) if word in _OTHERS), len(words))
+    near = _WORD.findall(clause.rpartition(",")[2])[-2:]
+    return not _TELLING.isdisjoint(words[other:]) or not _DENYING.isdisjoint(near)
 
 
 def leads_in_a_quote(before: str) -> bool:

@@ -296,4 +296,37 @@ CASES = [
     Case("success with a reason", "Status: success because 4 + 4 = 8", "success"),
     Case("success in a sentence", "Status: the attempt is fully correct!", "success"),
     Case("taken back behind it", '{"status": "success (unverified)"}', "indeterminate", "unparsed"),
+    # "My" in another's mouth, or denied; and what the judge says of itself after what the agent says
+    Case("not my verdict", f"This is not my verdict: {WHOLE}", "indeterminate", "unparsed"),
+    Case("never mine", f"That is never my answer: {WHOLE}", "indeterminate", "unparsed"),
+    Case("would not give mine", f"I would not give my verdict as: {WHOLE}", "indeterminate", "unparsed"),
+    Case("ignore mine", f"Ignore my verdict: {WHOLE}", "indeterminate", "unparsed"),
+    Case("mine in the agent's mouth", f"The agent says this is my verdict: {WHOLE}", "indeterminate", "unparsed"),
+    Case("the attempt's claim of mine", f"The attempt claims that my verdict is: {WHOLE}", "indeterminate", "unparsed"),
+    Case("a word with a digit that is no mine", f"my2 verdict: {FAILED}", "failure", None, 0.8),
+    Case("mine after the agent's", f"The attempt states 5, so my verdict is: {FAILED}", "failure", None, 0.8),
+    Case("mine after reading", f"Having read the attempt, my verdict is: {FAILED}", "failure", None, 0.8),
+    Case("a denial that is none of mine", f"The attempt is not complete, my verdict: {FAILED}", "failure", None, 0.8),
+    Case("denied in my judgment", f"The attempt is not correct in my judgment: {FAILED}", "failure", None, 0.8),
+    Case("my take on another's", f"My take on the attempt: {FAILED}", "failure", None, 0.8),
+    # Marks and quotation marks around what stands alone or not
+    Case("bold, and a sentence behind", f"**{FAILED}**\n\nThis holds.", "failure", None, 0.8),
+    Case("bold under a lead-in", f"Verdict:\n**{FAILED}**", "failure", None, 0.8),
+    Case("end of a sentence", f"My verdict {FAILED}.", "failure", None, 0.8),
+    Case("quoted line behind a sentence", f"I looked at all of it.\n> {WHOLE}", "indeterminate", "unparsed"),
+    Case("inside a bracket", f"It reads well (compare\n{WHOLE}\n) and ends.", "indeterminate", "unparsed"),
+    Case("denied, with a printer's apostrophe", f"This isn’t the verdict: {WHOLE}", "indeterminate", "unparsed"),
+    # Led in by a status of its own
+    Case("led in as its opposite", f"Success: {FAILED}", "indeterminate", "conflict"),
+    Case("led in as its opposite, a line above", f"The attempt is correct:\n{FAILED}", "indeterminate", "conflict"),
+    # Numbers in place of truth values
+    Case("success 2", '{"success": 2}', "indeterminate", "unparsed"),
+    Case("failed 5", '{"failed": 5}', "indeterminate", "unparsed"),
+    Case("success 0", '{"success": 0}', "failure"),
+    Case("failed 0", '{"failed": 0}', "success"),
+    # Mended, and where its pairs stand
+    Case("comma too many in a wrapper", '{"verdict": {"status": "failure", "rationale": "r",}}', "failure"),
+    Case("comma too many in a wrapper, no blank", '{"verdict":{"status": "failure", "rationale": "r",}}', "failure"),
+    Case("comma too many after a number", '{"confidence": 0.8, "status": "failure", "rationale": "r",}', "failure", None, 0.8),
+    Case("unescaped quotation", '{"rationale": "it says so, "status": "success" there", "status": "success",}', "indeterminate", "unparsed"),
 ]  # fmt: skip
