@@ -98,6 +98,14 @@ def test_a_tenant_never_sees_the_bank_of_another(kind, tmp_path):
         assert MemoryBank(store, ("math",)).items() == []
 
 
+@pytest.mark.parametrize(("match", "close"), [("both", True), ("task", True), ("lesson", False)])
+def test_later_tasks_are_matched_with_what_the_graph_was_told_to(match, close):
+    store = indexed_memory()
+    app(store, learner(titles=("use a ruler",)), match=match).invoke({"task": "red green blue"}, config())
+    (found,) = MemoryBank(store, ("math", "u1")).search("red green blue yellow")
+    assert (found.score > 0.8) is close
+
+
 def test_a_failure_teaches_too_and_is_labelled():
     store = indexed_memory()
     graph = app(store, learner("failure", ("recheck the sum",)))

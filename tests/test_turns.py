@@ -124,6 +124,23 @@ def test_where_the_task_is_the_conversation_a_run_without_a_new_message_is_refus
     assert tasks == ["add two apples", "add two pears"]
 
 
+class Replaced(TypedDict, total=False):
+    messages: list
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_where_each_run_brings_its_conversation_anew_its_question_is_the_task(answers):
+    def reply(state):
+        return {"messages": [*state["messages"], AIMessage("4")]} if answers else {"answer": "4"}
+
+    app = compiled(own_graph(reply, Replaced, task="messages"))
+    for text in ("add two apples", "add two pears", "add two plums"):
+        app.invoke(said(text), CONFIG)
+        assert app.get_state(CONFIG).values["attempt"]["task"] == text
+    with pytest.raises(InvalidTaskError):
+        app.invoke({}, CONFIG)
+
+
 @GRAPHS
 def test_a_task_that_is_given_counts_whatever_was_said_and_may_be_given_again(build):
     app = compiled(build())

@@ -57,10 +57,17 @@ def _newest(messages: Sequence[Any], state: Mapping[str, Any]) -> str | None:
     last = places[-1]
     if before.get("over") is not None:
         answered = any(message.role == "assistant" for message in said[last:])
-        asked_before = (getattr(messages[last], "id", None) or last) == (before["start_id"] or before["start"])
-        if answered or asked_before:
+        if answered or _began(before, last, getattr(messages[last], "id", None), said[last].text):
             return None
     return said[last].text
+
+
+def _began(before: Mapping[str, Any], place: int, name: str | None, text: str) -> bool:
+    """Say whether an attempt began with this message; of those without an id, with one of its place and its text."""
+    if name or before["start_id"]:
+        return bool(name == before["start_id"])
+    key = task_key(text)
+    return (place, key) == (before["start"], before.get("start_key", key))
 
 
 def begin(state: Mapping[str, Any], names: Names, began: datetime | None = None) -> dict[str, Any]:
@@ -70,7 +77,8 @@ def begin(state: Mapping[str, Any], names: Names, began: datetime | None = None)
     """
     task = read_task(state, names)
     messages = _conversation(state, names)
-    roles = [message.role for message in to_messages(messages)]
+    said = to_messages(messages)
+    roles = [message.role for message in said]
     start, reference = _start(roles, first=not state.get("attempt")), _given("reference", state, task)
     ids = [getattr(message, "id", None) for message in messages]
     return {
@@ -79,6 +87,7 @@ def begin(state: Mapping[str, Any], names: Names, began: datetime | None = None)
         "reference": None if reference is None else str(reference),
         "start": start,
         "start_id": ids[start] if start < len(ids) else None,
+        "start_key": task_key(said[start].text) if start < len(said) else None,
         "messages_before": len(roles),
         "last_id": ids[-1] if ids else None,
         **next_line(state, began or now(), names.read("answer", state), messages).told(),

@@ -33,7 +33,7 @@ TESTS = {
     "bank/importing.py": ("bank_jsonl",),
     "bank/jsonl.py": ("bank_jsonl",),
     "bank": ("bank*",),
-    "nodes/attempts.py": ("turns", "finished", "loop"),
+    "nodes/attempts.py": ("attempts", "turns", "finished"),
     "nodes/consolidate.py": ("outage", "parallel_loops", "loop"),
     "nodes/outage.py": ("outage",),
     "nodes/base.py": ("loop", "tenants", "states"),
