@@ -47,6 +47,10 @@ def test_the_rationale_is_kept_with_its_latex():
     )
 
 
+def test_a_rationale_in_a_list_is_its_lines():
+    assert parse_verdict('{"rationale": ["step 1", "step 2"], "status": "failure"}').rationale == "step 1\nstep 2"
+
+
 def test_the_rationale_of_a_status_line_is_the_thoughts_before_it():
     assert parse_verdict("Well.\nThoughts: step 2 adds twice.\nStatus: failure").rationale == "step 2 adds twice."
 

@@ -329,4 +329,10 @@ CASES = [
     Case("comma too many in a wrapper, no blank", '{"verdict":{"status": "failure", "rationale": "r",}}', "failure"),
     Case("comma too many after a number", '{"confidence": 0.8, "status": "failure", "rationale": "r",}', "failure", None, 0.8),
     Case("unescaped quotation", '{"rationale": "it says so, "status": "success" there", "status": "success",}', "indeterminate", "unparsed"),
+    Case("not mine, with a printer's apostrophe", f"This isn’t my verdict: {WHOLE}", "indeterminate", "unparsed"),
+    Case("led in as its opposite, wide colon", f"Success：{FAILED}", "indeterminate", "conflict"),
+    Case("thinking decides nothing", f"<think>\n{WHOLE}\n</think>\nSo far so good.", "indeterminate", "unparsed"),
+    Case("a word under a key of truth values", '{"failed": "success"}', "indeterminate", "unparsed"),
+    Case("a piece with a string's quotes", f'{WHOLE}\n"status": \\"failure\\"', "indeterminate", "conflict"),
+    Case("what was left out at a closing tag", f"Hm.\n{WHOLE}\n</think>\nNo more.", "indeterminate", "unparsed"),
 ]  # fmt: skip
