@@ -430,3 +430,30 @@ def test_tokens_are_counted_for_every_model_call_of_a_rollout_and_those_saved_ar
     result = matts(solving("4"), k=5, stop_after=1, model=ScriptedChatModel(reply)).invoke(TASK, CONFIG)
     assert [rollout["usage"]["total_tokens"] for rollout in result["rollouts"]] == [10, 10, 10]
     assert result["selection"]["tokens"] == {"used": 30, "saved": 20}
+
+
+def test_the_selection_tells_votes_failures_and_what_was_skipped_and_an_event_tells_the_choice():
+    graph = matts(solving("4", ValueError("boom"), "4", "5" * 130), k=5, stop_after=1, max_concurrency=4)
+    events = list(graph.stream(TASK, CONFIG, stream_mode="custom"))
+    (event,) = [one for one in events if one["event"] == "selected"]
+    assert {name: event[name] for name in ("number", "by", "oracle", "count", "ids")} == {
+        "number": 0,
+        "by": "majority",
+        "oracle": False,
+        "count": 1,
+        "ids": [],
+    }
+    selection = graph.get_state(CONFIG).values["selection"]
+    assert selection["votes"] == [
+        {"answer": "4", "rollouts": [0, 2, 4]},
+        {"answer": "5" * 120, "rollouts": [3]},
+    ]
+    assert selection["rollouts"] == {"run": 5, "failed": 1, "skipped": 0, "ended": "all"}
+    assert selection["tokens"] == {"used": 0, "saved": 0}
+
+
+async def test_what_is_selected_leaves_the_verdict_of_its_rollout_and_nothing_of_the_others(run):
+    result = await run(matts(solving("4", "5"), k=2, judge=judged_by("5")), TASK)
+    assert (result["answer"], result["verdict"]["status"], result["rollout_values"]) == ("5", "success", {})
+    result = await run(matts(solving("4", "5"), k=2, model=None, learn=False), {**TASK, "task": "another"})
+    assert (result["answer"], result["verdict"]) == ("4", None)
