@@ -335,4 +335,5 @@ CASES = [
     Case("a word under a key of truth values", '{"failed": "success"}', "indeterminate", "unparsed"),
     Case("a piece with a string's quotes", f'{WHOLE}\n"status": \\"failure\\"', "indeterminate", "conflict"),
     Case("what was left out at a closing tag", f"Hm.\n{WHOLE}\n</think>\nNo more.", "indeterminate", "unparsed"),
+    Case("led in, and only an inner object agrees", 'The attempt is correct:\n{"steps": 3, "inner": {"status": "success"}, "note": "two"}', "indeterminate", "unparsed"),
 ]  # fmt: skip
