@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from reasoningbank_langgraph import MemoryBank, MemoryItem
+from reasoningbank_langgraph import MemoryBank, MemoryItem, create_retrieve
 from reasoningbank_langgraph.bank import operations
 from reasoningbank_langgraph.errors import InvalidNamespaceLabelError
 from reasoningbank_langgraph.namespaces import Filled
@@ -68,6 +68,30 @@ def test_a_floor_on_the_similarity_is_kept():
     bank.add([lesson("a", "red green blue")])
     assert ids(bank.search("red green grey", min_score=0.4)) == ["a"]
     assert bank.search("cold winter night", min_score=0.9) == []
+    (found,) = bank.search("red green grey")
+    assert ids(bank.search("red green grey", min_score=found.score)) == ["a"]
+
+
+def test_of_an_experience_the_closest_lesson_comes_first_and_each_says_why():
+    bank = MemoryBank(indexed_memory(), ("m",))
+    titles = {"a1": "cold winter", "a2": "red green", "a3": "old stones"}
+    bank.add([lesson(name, "yellow field", "a", title=title, description="x") for name, title in titles.items()])
+    found = bank.search("red green")
+    assert ids(found) == ["a2", "a1", "a3"]
+    assert ids(bank.search("red green", max_items=1)) == ["a2"]
+    assert found[0].why == f"similarity {found[0].score:.2f} of its task or lesson to this task"
+    assert {memory.why for memory in found[1:]} == {
+        f"learned in the same attempt as an item of similarity {found[0].score:.2f}"
+    }
+
+
+def test_experiences_of_as_many_lessons_as_there_can_be_leave_room_for_each_other():
+    bank = MemoryBank(indexed_memory(), ("m",), match="lesson")
+    for name in "abc":
+        bank.add(
+            [lesson(f"{name}{place}", "x", name, title="red green", description=name * place) for place in range(1, 6)]
+        )
+    assert {memory.item.experience_id for memory in bank.search("red green", k=3, max_items=99)} == set("abc")
 
 
 @pytest.mark.parametrize(
@@ -111,10 +135,21 @@ def test_a_long_task_is_kept_whole_and_matched_by_its_start():
     assert ids(bank.search("red green")) == ["a"]
 
 
-@pytest.mark.parametrize("options", [{"k": 0}, {"max_items": 0}])
-def test_a_count_below_one_is_refused(options):
-    with pytest.raises(ValueError, match="at least 1"):
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"k": 0}, "at least 1, got k=0, max_items=3"),
+        ({"max_items": 0}, "at least 1, got k=1, max_items=0"),
+        ({"min_score": -0.1}, "from 0 to 1, got -0.1"),
+        ({"min_score": 1.1}, "from 0 to 1, got 1.1"),
+    ],
+)
+def test_what_a_search_cannot_ask_for_is_refused_by_bank_and_node(options, told):
+    with pytest.raises(ValueError, match=told):
         MemoryBank(indexed_memory(), ("m",)).search("x", **options)
+    with pytest.raises(ValueError, match=told):
+        create_retrieve(**options)
+    assert MemoryBank(indexed_memory(), ("m",)).search("x", **dict.fromkeys(options, 1)) == []
 
 
 @pytest.mark.parametrize("namespace", [(), ("a.b",), ("",), (1,), ("langgraph", "x")])
@@ -213,3 +248,24 @@ async def test_a_bank_of_several_pages_is_read_whole_and_in_order(asynchronously
             bank.add([lesson(str(name), "red green")])
             MemoryBank(bank.store, ("m", "below")).add([lesson(str(name), "red green")])
         assert await item_ids(bank, asynchronously) == [str(name) for name in range(number)]
+
+
+@pytest.mark.parametrize("kind", ["memory", "chroma"])
+async def test_what_was_learned_twice_is_written_changed_and_taken_over_together(kind, tmp_path):
+    """Of one task, and in the same words: a store in memory refuses a batch that embeds one text twice."""
+    with open_store(kind, tmp_path / "one") as one, open_store(kind, tmp_path / "two") as two:
+        first, second = MemoryBank(one, ("m",)), MemoryBank(two, ("m",))
+        words = {"title": "red", "description": "green"}
+        for name in "abc":
+            first.add([lesson(f"{name}{number}", "yellow field", name, **words) for number in range(3)])
+        first.export_jsonl(tmp_path / "bank.jsonl")
+        assert second.import_jsonl(tmp_path / "bank.jsonl") == (9, 0)
+        assert second.items() == first.items()
+        everything = {f"{name}{number}" for name in "abc" for number in range(3)}
+        for bank in (first, second):
+            assert set(bank.set_status(everything, "quarantined")) == everything
+            assert set(await bank.aset_status(everything, "active")) == everything
+            bank.set_status(["a0", "b0"], "superseded")
+            found = bank.search("yellow field now", k=3, max_items=9)
+            assert sorted(ids(found)) == sorted(everything - {"a0", "b0"})
+            assert {round(memory.score, 6) for memory in found} == {round(found[0].score, 6)}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -14,7 +15,7 @@ from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.text.fencing import cut
 
 if TYPE_CHECKING:
-    from langgraph.store.base import Item
+    from langgraph.store.base import Item, Op
 
 Match = Literal["both", "task", "lesson"]
 
@@ -68,6 +69,21 @@ def put(item: MemoryItem, namespace: Namespace, match: Match, *, bears_task: boo
 def rewrite(namespace: Namespace, key: str, value: Mapping[str, Any]) -> PutOp:
     """Return the operation that writes a row again, with vectors as its `index` says."""
     return PutOp(namespace, key, dict(value), list(value["index"]) or False)
+
+
+def distinct(ops: Sequence[Op]) -> list[Op]:
+    """Return a batch that embeds no text twice: blanks at their end, which embedders pass over, tell texts apart."""
+    times: Counter[str] = Counter()
+    return [_told_apart(op, times) if isinstance(op, PutOp) and op.value and op.index else op for op in ops]
+
+
+def _told_apart(op: PutOp, times: Counter[str]) -> PutOp:
+    value: dict[str, Any] = dict(op.value or {})
+    for field in op.index or ():
+        text = value[field].rstrip(" ")
+        value[field] = text + " " * times[text]
+        times[text] += 1
+    return op._replace(value=value)
 
 
 def delete(item_id: str, namespace: Namespace) -> PutOp:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reasoningbank_langgraph.bank.layout import Namespace, find
+from langgraph.store.memory import InMemoryStore
+
+from reasoningbank_langgraph.bank.layout import Namespace, distinct, find
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Op, SearchItem
@@ -27,7 +29,7 @@ def run(operation: Ops[Result], store: BaseStore) -> Result:
         ops = next(operation)
         while True:
             try:
-                results = store.batch(ops)
+                results = store.batch(_as_taken(store, ops))
             except Exception as error:  # noqa: BLE001 - the operation raises it, after it undid what it has to
                 tries += 1
                 ops = _after(error, operation, ops, tries)
@@ -45,7 +47,7 @@ async def arun(operation: Ops[Result], store: BaseStore) -> Result:
         ops = next(operation)
         while True:
             try:
-                results = await store.abatch(ops)
+                results = await store.abatch(_as_taken(store, ops))
             except Exception as error:  # noqa: BLE001 - as above
                 tries += 1
                 ops = _after(error, operation, ops, tries)
@@ -54,6 +56,11 @@ async def arun(operation: Ops[Result], store: BaseStore) -> Result:
     except StopIteration as stop:
         result: Result = stop.value
         return result
+
+
+def _as_taken(store: BaseStore, ops: Sequence[Op]) -> Sequence[Op]:
+    """Return a batch as the store takes it: InMemoryStore refuses one that embeds a text twice."""
+    return distinct(ops) if isinstance(store, InMemoryStore) else ops
 
 
 def _after(error: Exception, operation: Ops[Any], ops: Sequence[Op], tries: int) -> Sequence[Op]:
