@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
+from langgraph.store.base import PutOp
+from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank
 from reasoningbank_langgraph.errors import ImportFileError, NotAFileError, StoreError
@@ -147,6 +149,44 @@ def test_an_id_that_means_something_else_here_is_refused(tmp_path):
     with pytest.raises(ImportFileError, match="line 3: the bank has the id 'z' with another text"):
         target.import_jsonl(path)
     assert [item.id for item in target.items()] == ["z"]
+
+
+@pytest.mark.parametrize("field", ["title", "description", "content", "task", "outcome"])
+def test_an_item_that_differs_in_what_it_says_is_another_one(field, tmp_path):
+    path, target = tmp_path / "bank.jsonl", bank(indexed_memory())
+    path.write_text(f"{HEAD}\n{line(**{field: 'failure'})}")
+    target.add([lesson("z")])
+    with pytest.raises(ImportFileError, match="line 2: the bank has the id 'z' with another text"):
+        target.import_jsonl(path)
+    path.write_text(f"{HEAD}\n{line(tags=['x'], verifier_score=0.5)}")
+    assert target.import_jsonl(path) == (0, 1)
+
+
+def test_an_export_that_fails_leaves_the_old_file_and_no_draft(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError("disk full")
+
+    path = tmp_path / "bank.jsonl"
+    path.write_text("old")
+    monkeypatch.setattr("reasoningbank_langgraph.bank.jsonl.os.fsync", full)
+    with pytest.raises(OSError, match="disk full"):
+        filled(indexed_memory()).export_jsonl(path)
+    assert [(found.name, found.read_text()) for found in tmp_path.iterdir()] == [("bank.jsonl", "old")]
+
+
+def test_a_long_import_is_written_in_batches_of_whole_experiences(tmp_path, monkeypatch):
+    class Noting(InMemoryStore):
+        def batch(self, ops):
+            batches.append([op.key[0] for op in ops if isinstance(op, PutOp)])
+            return super().batch(ops)
+
+    source, target, batches = bank(indexed_memory()), bank(Noting()), []
+    for name, number in (("a", 2), ("b", 1), ("c", 2), ("d", 3), ("e", 5)):
+        source.add([lesson(f"{name}{place}", experience=name) for place in range(number)])
+    source.export_jsonl(tmp_path / "bank.jsonl")
+    monkeypatch.setattr("reasoningbank_langgraph.bank.importing.BATCH", 3)
+    assert target.import_jsonl(tmp_path / "bank.jsonl") == (13, 0)
+    assert [batch for batch in batches if batch] == [[*"aab"], [*"cc"], [*"ddd"], [*"eeeee"]]
 
 
 def odd_paths(folder):

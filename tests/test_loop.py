@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from typing import Annotated
+from uuid import uuid4
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
@@ -113,6 +114,25 @@ def test_a_failure_teaches_too_and_is_labelled():
     (item,) = MemoryBank(store, ("math", "u1")).items()
     assert item.outcome == "failure"
     assert "failure" in graph.invoke({"task": "add four apples"}, config("b"))["memory_prompt"]
+
+
+def test_one_experience_is_shown_and_at_most_three_lessons_unless_the_graph_says_otherwise():
+    store, model = indexed_memory(), learner()
+    for task in ("add two apples", "count the pears"):
+        app(store, model).invoke({"task": task}, config(task))
+    for options, shown in (({}, 2), ({"k": 2}, 3), ({"k": 2, "max_items": 4}, 4)):
+        graph = app(store, model, judge=lambda _: Verdict(status="indeterminate", judge="tests"), **options)
+        assert len(graph.invoke({"task": "add four apples"}, config(f"asks {shown}"))["memories"]) == shown
+
+
+def test_what_one_run_learned_is_forgotten_by_its_id():
+    store, run = indexed_memory(), uuid4()
+    graph = app(store)
+    graph.invoke({"task": "add two apples"}, {**config("a"), "run_id": run})
+    graph.invoke({"task": "count the pears"}, config("b"))
+    bank = MemoryBank(store, ("math", "u1"))
+    assert len(bank.forget(run_id=str(run), cascade=False)) == 2
+    assert {item.task for item in bank.items()} == {"count the pears"}
 
 
 def test_an_item_says_where_it_comes_from():

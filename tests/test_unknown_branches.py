@@ -26,6 +26,7 @@ from reasoningbank_langgraph import (
     create_reasoning_bank,
     create_retrieve,
 )
+from reasoningbank_langgraph.bank import searching
 from reasoningbank_langgraph.errors import UnknownBranchError
 from reasoningbank_langgraph.nodes import attempts
 from reasoningbank_langgraph.state import add_ids
@@ -382,3 +383,25 @@ def test_a_search_of_ones_own_hides_what_is_known_to_be_of_another_branch():
     for more in ({}, {"attempt": state["attempt"]}):
         found = bank(store).search("task x", **asked, **more)
         assert {memory.item.task for memory in found} == tasks("trunk", "b")
+
+
+def test_lessons_of_another_branch_crowd_out_none_of_ones_own_however_close(monkeypatch):
+    monkeypatch.setattr(searching, "PAGE", 5)
+    solver, store = Looking(), indexed_memory()
+    app = create_reasoning_bank(solver, model=MODEL).compile(checkpointer=InMemorySaver(), store=store)
+    app.invoke({"task": "cold winter"}, CONFIG)
+    fork = app.get_state(CONFIG).config
+    for number in range(16):
+        app.invoke({"task": f"red green blue {number}"}, CONFIG)
+    app.invoke({"task": "red green blue"}, fork)
+    assert solver.seen["red green blue"] == {"cold winter"}
+
+
+def test_one_id_that_was_written_is_one_id():
+    solver, store = Looking(), indexed_memory()
+    app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
+    run(app, "trunk")
+    (written,) = app.get_state(CONFIG).values["written"]
+    asked = {"k": 9, "max_items": 9, "thread_id": "t"}
+    found = [bank(store).search("task x", **asked, written=ids) for ids in (written, [written])]
+    assert [[memory.item.id for memory in one] for one in found] == [[written], [written]]
