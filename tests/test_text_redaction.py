@@ -65,6 +65,7 @@ def test_redacting_again_changes_nothing():
 
 def test_the_name_of_a_password_stays():
     assert redact_secrets("password=hunter2x").text == "password=[password removed]"
+    assert redact_secrets("secret = 'abcd1234'").text == "secret = '[password removed]'"
 
 
 LATEX = st.sampled_from([r"\frac{1}{2}", "$x_1$", r"\text{token: }", r"\$5", "&=", r"\\", "{a}", "^2"])
