@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import (
     MemoryBank,
+    ReasoningBankState,
     ReferenceJudge,
     Verdict,
     create_consolidate,
@@ -121,8 +122,10 @@ def test_one_experience_is_shown_and_at_most_three_lessons_unless_the_graph_says
     for task in ("add two apples", "count the pears"):
         app(store, model).invoke({"task": task}, config(task))
     for options, shown in (({}, 2), ({"k": 2}, 3), ({"k": 2, "max_items": 4}, 4)):
-        graph = app(store, model, judge=lambda _: Verdict(status="indeterminate", judge="tests"), **options)
-        assert len(graph.invoke({"task": "add four apples"}, config(f"asks {shown}"))["memories"]) == shown
+        alone = StateGraph(ReasoningBankState).add_node("retrieve", create_retrieve(namespace=NAMESPACE, **options))
+        loop = app(store, model, judge=lambda _: Verdict(status="indeterminate", judge="tests"), **options)
+        for graph in (alone.add_edge(START, "retrieve").compile(store=store), loop):
+            assert len(graph.invoke({"task": "add four apples"}, config(f"asks {shown}"))["memories"]) == shown
 
 
 def test_what_one_run_learned_is_forgotten_by_its_id():

@@ -401,7 +401,12 @@ def test_one_id_that_was_written_is_one_id():
     solver, store = Looking(), indexed_memory()
     app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
     run(app, "trunk")
-    (written,) = app.get_state(CONFIG).values["written"]
+    fork = app.get_state(CONFIG).config
+    run(app, "a")
+    run(app, "b", config=fork)
+    own = app.get_state(CONFIG).values["written"][-1]
     asked = {"k": 9, "max_items": 9, "thread_id": "t"}
-    found = [bank(store).search("task x", **asked, written=ids) for ids in (written, [written])]
-    assert [[memory.item.id for memory in one] for one in found] == [[written], [written]]
+    found = [{memory.item.task for memory in bank(store).search("x", **asked, written=one)} for one in (own, [own])]
+    assert found[0] == found[1]
+    assert "task b" in found[0]
+    assert "task a" not in found[0]
