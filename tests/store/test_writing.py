@@ -117,3 +117,30 @@ def test_vectors_an_item_no_longer_has_are_gone_from_chroma_and_no_others(store)
         assert (report.rows, report.orphans, report.tombstones, report.ok) == (rows, 0, 0, True)
     store.delete(HERE, "k")
     assert store.verify().rows == 2
+
+
+def test_a_write_that_arrived_though_its_reply_was_lost_is_seen(store, monkeypatch):
+    store.put(HERE, "first", TWO)
+    assert [item.key for item in store.search(HERE)] == ["first"]
+    write = store._shelf.rows._write
+
+    def lost(call):
+        write(call)
+        raise StoreError("no reply")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store._shelf.rows, "_write", lost)
+        with pytest.raises(StoreError, match="no reply"):
+            store.put(HERE, "second", TWO)
+    assert sorted(item.key for item in store.search(HERE)) == ["first", "second"]
+
+
+def test_a_later_write_has_a_later_time_though_the_clock_went_back_meanwhile(folder, embeddings, clock):
+    times = []
+    for _ in range(2):
+        with ChromaStore.from_path(folder, embeddings=embeddings) as store:
+            store.put(HERE, "k", {"text": "x"})
+            times.append((store.get(HERE, "k").created_at, store.get(HERE, "k").updated_at))
+        clock.seconds -= 3600
+    assert times[0][0] == times[1][0]
+    assert times[0][1] < times[1][1]
