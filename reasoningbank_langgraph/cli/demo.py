@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-LEARNED_ON, TRIED_ON = 20, 10
+LEARNED_ON, TRIED_ON = 20, 8
 _AT_ONCE = 5
 """Problems worked on at a time, where the model is not on this machine and does not say."""
 
@@ -76,7 +76,7 @@ def _opened(bank: Path, model: str | None) -> Iterator[tuple[ResolvedModel, Any,
 
 def _solver(chat: BaseChatModel) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return the solver that the loop is put around."""
-    brief = chat.bind(max_tokens=64)
+    brief = chat.bind(max_tokens=48)
 
     def solve(state: dict[str, Any]) -> dict[str, Any]:
         lessons = [("user", state["memory_prompt"])] if state["memory_prompt"] else []
