@@ -37,11 +37,12 @@ def note(text):
 def until_on_disk(count):
     """Wait until that many rollouts are checkpointed: a rollout that is only in memory is rightly repeated."""
     query = "select count(*) from writes where channel = 'rollouts'"
-    for _ in range(500):
+    for _ in range(6000):
         with closing(sqlite3.connect(threads)) as reader:
             if reader.execute(query).fetchone()[0] >= count:
                 return
         time.sleep(0.01)
+    raise TimeoutError(f"{count} rollouts are not on disk after a minute")
 
 
 def solve(state, config: RunnableConfig):
