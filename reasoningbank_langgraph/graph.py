@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.runnables import RunnableLambda
 from langgraph.graph import START, StateGraph
 
 from reasoningbank_langgraph.matts import Scaling, create_matts
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
-from reasoningbank_langgraph.solvers import prepared, sees_lessons, unshown
+from reasoningbank_langgraph.solvers import prepared, retrieving_for
 from reasoningbank_langgraph.state import LoopState, Names, Selector, loop_state
 
 if TYPE_CHECKING:
@@ -111,9 +110,10 @@ def create_reasoning_bank(
     names = chosen._asdict()
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(LoopState, chosen, state_schema))
     builder.add_node("solve", prepared(solver, chosen, builder))
-    retrieve: Any = create_retrieve(namespace=namespace, k=k, max_items=max_items, min_score=min_score, **names)
-    if not sees_lessons(solver, chosen, builder, "solve"):
-        retrieve |= RunnableLambda(unshown, name="unshown")
+    retrieve = create_retrieve(namespace=namespace, k=k, max_items=max_items, min_score=min_score, **names)
+    builder.add_node("retrieve", retrieving_for(solver, chosen, builder, retrieve))
+    builder.add_edge(START, "retrieve")
+    builder.add_edge("retrieve", "solve")
     if learn:
         distiller = extract_model or model
         if distiller is None:
@@ -125,7 +125,4 @@ def create_reasoning_bank(
         ]
         builder.add_sequence(steps)
         builder.add_edge("solve", "judge")
-    builder.add_node("retrieve", retrieve)
-    builder.add_edge(START, "retrieve")
-    builder.add_edge("retrieve", "solve")
     return builder

@@ -53,20 +53,23 @@ def prepared(solver: Any, names: Names, builder: StateGraph[Any, Any, Any, Any],
     return solver
 
 
-def sees_lessons(solver: Any, names: Names, builder: StateGraph[Any, Any, Any, Any], node: str) -> bool:
-    """Say whether a solver, added as this node, can be shown lessons; of one that cannot, a warning is logged."""
+def retrieving_for(solver: Any, names: Names, builder: StateGraph[Any, Any, Any, Any], retrieve: Any) -> Any:
+    """Return the node that retrieves for a solver, which is the node `solve` of the graph.
+
+    Where the solver cannot be shown lessons, a warning is logged, and what was retrieved is taken back.
+    """
     reads = _channels(solver)
     if reads is None:
-        reads = builder.schemas[builder.nodes[node].input_schema]
+        reads = builder.schemas[builder.nodes["solve"].input_schema]
     elif names.messages in reads:
-        return True
-    seen = bool(_SHOWING & set(reads))
-    if not seen:
-        logger.warning("the solver is shown no lessons: its state has no channel `memory_prompt: str`")
-    return seen
+        return retrieve
+    if _SHOWING & set(reads):
+        return retrieve
+    logger.warning("the solver is shown no lessons: its state has no channel `memory_prompt: str`")
+    return retrieve | RunnableLambda(_unshown, name="unshown")
 
 
-def unshown(update: dict[str, Any]) -> dict[str, Any]:
+def _unshown(update: dict[str, Any]) -> dict[str, Any]:
     """Take lessons back that the solver cannot be shown: it is not learned with them, and no lesson stems from them."""
     return {**update, "memories": [], "memory_prompt": ""}
 

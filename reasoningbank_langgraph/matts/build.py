@@ -20,7 +20,7 @@ from reasoningbank_langgraph.matts.settings import Mode, Scaling, Select
 from reasoningbank_langgraph.models import ModelLike, chat_model
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes import create_consolidate, create_judge, create_retrieve
-from reasoningbank_langgraph.solvers import sees_lessons, unshown
+from reasoningbank_langgraph.solvers import retrieving_for
 from reasoningbank_langgraph.state import Names, Selector, loop_state
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def create_matts(
         names=names,
         own=state_schema,
     )
-    retrieve: Any = create_retrieve(
+    retrieve = create_retrieve(
         namespace=namespace, k=experiences, max_items=max_items, min_score=min_score, **names._asdict()
     )
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(MattsState, names, state_schema))
@@ -146,9 +146,8 @@ def create_matts(
     if select == "model" and chooser is None:
         raise ValueError("select='model' needs a model that compares: give model=... or judge_model=...")
     select_node = create_select(scaling, model=chooser, time_limit=time_limit, names=names)
-    if not sees_lessons(solver, names, attempt.builder, "solve"):
-        retrieve |= RunnableLambda(unshown, name="unshown")
-    builder.add_node("retrieve", retrieve | RunnableLambda(_begun_anew, name="begin"))
+    retrieving = retrieving_for(solver, names, attempt.builder, retrieve)
+    builder.add_node("retrieve", retrieving | RunnableLambda(_begun_anew, name="begin"))
     builder.add_node("rollout", create_rollout(attempt, scaling, names, carried))
     builder.add_node("gather", create_gather(scaling))
     builder.add_node("select", select_node, input_schema=builder.state_schema)
