@@ -12,11 +12,11 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from reasoningbank_langgraph import prompts
-from reasoningbank_langgraph.dialogue import Dialogue, Request, Speaker
+from reasoningbank_langgraph.chat.dialogue import Dialogue, Request, Speaker
+from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.errors import InvalidRecordError, ModelError
 from reasoningbank_langgraph.literals import named_literals, task_literals, without_details
 from reasoningbank_langgraph.messages import content_text
-from reasoningbank_langgraph.models import ModelLike
 from reasoningbank_langgraph.parsing import parse_items
 from reasoningbank_langgraph.quotations import Quotations
 from reasoningbank_langgraph.records import ITEMS_PER_ATTEMPT, Attempt, MemoryItem, Verdict, normalise_task

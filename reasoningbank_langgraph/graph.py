@@ -15,8 +15,8 @@ from reasoningbank_langgraph.state import LoopState, Names, Selector, loop_state
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import Match
+    from reasoningbank_langgraph.chat.models import ModelLike
     from reasoningbank_langgraph.judges import JudgeLike
-    from reasoningbank_langgraph.models import ModelLike
 
 
 def create_reasoning_bank(

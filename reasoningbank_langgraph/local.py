@@ -11,11 +11,11 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from reasoningbank_langgraph.chat.models import openai_model
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
 from reasoningbank_langgraph.gguf import read_head
 from reasoningbank_langgraph.local_process import ServerProcess
 from reasoningbank_langgraph.model_files import PACKAGED, model_file
-from reasoningbank_langgraph.models import openai_model
 
 if TYPE_CHECKING:
     from langchain_openai.chat_models.base import BaseChatOpenAI

@@ -10,11 +10,11 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from reasoningbank_langgraph import prompts
-from reasoningbank_langgraph.dialects import capped
+from reasoningbank_langgraph.chat.models import ModelLike, chat_model
+from reasoningbank_langgraph.chat.reply_formats import capped
 from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
 from reasoningbank_langgraph.matts import Scaling
-from reasoningbank_langgraph.models import ModelLike, chat_model
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from reasoningbank_langgraph.chat.models import context_tokens
 from reasoningbank_langgraph.messages import Message
-from reasoningbank_langgraph.models import context_tokens
 from reasoningbank_langgraph.records import Attempt, RetrievedMemory
 from reasoningbank_langgraph.text import clean_line, fence, without_memories
 

@@ -6,10 +6,10 @@ import time
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from reasoningbank_langgraph.dialects import token_cap
-from reasoningbank_langgraph.dialogue import Request, Speaker
+from reasoningbank_langgraph.chat.dialogue import Request, Speaker
+from reasoningbank_langgraph.chat.refusals import refused_cap
+from reasoningbank_langgraph.chat.reply_formats import token_cap
 from reasoningbank_langgraph.errors import ModelCallError, ModelTimeoutError
-from reasoningbank_langgraph.refusals import refused_cap
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}

@@ -21,11 +21,11 @@ import pytest
 from pydantic import BaseModel
 
 from reasoningbank_langgraph import local
+from reasoningbank_langgraph.chat.refusals import explained, is_refusal, said_by
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
 from reasoningbank_langgraph.gguf import read_head
 from reasoningbank_langgraph.local import LocalModelServer, packaged_model_path, start_local_model
 from reasoningbank_langgraph.model_files import MODEL_FILES
-from reasoningbank_langgraph.refusals import explained, is_refusal, said_by
 
 ROOT = Path(local.__file__).parents[1]
 

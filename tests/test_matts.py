@@ -14,7 +14,7 @@ from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import ReasoningBankState, Scaling, create_matts, create_reasoning_bank
-from reasoningbank_langgraph.models import sampling_seed
+from reasoningbank_langgraph.chat.models import sampling_seed
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 from .conftest import REPOSITORY

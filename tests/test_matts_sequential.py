@@ -10,9 +10,9 @@ from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import Scaling
+from reasoningbank_langgraph.chat.models import sampling_seed
 from reasoningbank_langgraph.errors import TooFewAttemptsError
 from reasoningbank_langgraph.math_solver import create_math_solver
-from reasoningbank_langgraph.models import sampling_seed
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 from .loop_fakes import Sampling, indexed_memory, lessons, verdict

@@ -9,8 +9,8 @@ from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr
 
 from reasoningbank_langgraph import Attempt, LLMJudge, SelfConsistencyJudge, create_reasoning_bank
-from reasoningbank_langgraph.dialects import capped
-from reasoningbank_langgraph.models import chat_model
+from reasoningbank_langgraph.chat.models import chat_model
+from reasoningbank_langgraph.chat.reply_formats import capped
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 from .loop_fakes import indexed_memory, learner, lessons, solver, verdict

@@ -6,9 +6,9 @@ import re
 import pytest
 from langchain_core.messages import AIMessage
 
+from reasoningbank_langgraph.chat.models import context_tokens
 from reasoningbank_langgraph.extraction import Asking, Judged, LessonExtractor, items_schema
 from reasoningbank_langgraph.judges import LLMJudge
-from reasoningbank_langgraph.models import context_tokens
 from reasoningbank_langgraph.records import Attempt, MemoryItem, RetrievedMemory, Verdict
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from reasoningbank_langgraph.text import render_memories

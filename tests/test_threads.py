@@ -8,10 +8,10 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 
 from reasoningbank_langgraph import SelfConsistencyJudge
+from reasoningbank_langgraph.chat.threads import OwnThread, begin, is_sync
 from reasoningbank_langgraph.judges.base import as_judge
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.testing import ScriptedChatModel
-from reasoningbank_langgraph.threads import OwnThread, begin, is_sync
 
 from .matts_fakes import CONFIG, TASK, judged_by, matts, solving
 

@@ -10,6 +10,7 @@ from langchain_core.callbacks import get_usage_metadata_callback
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph.bank import MemoryBank
+from reasoningbank_langgraph.chat.models import sampling_seed
 from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.memories import Shown
@@ -17,7 +18,6 @@ from reasoningbank_langgraph.experiments.results import Row
 from reasoningbank_langgraph.judges import ReferenceJudge
 from reasoningbank_langgraph.math_answers import final_answer
 from reasoningbank_langgraph.math_solver import create_math_solver, solve_prompt, solve_step
-from reasoningbank_langgraph.models import sampling_seed
 from reasoningbank_langgraph.problems import Problem
 from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Attempt, Provenance

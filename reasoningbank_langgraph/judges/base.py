@@ -10,11 +10,11 @@ from typing import Any
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.errors import GraphBubbleUp
 
+from reasoningbank_langgraph.chat.outages import Outages
+from reasoningbank_langgraph.chat.threads import OwnThread, is_sync
 from reasoningbank_langgraph.errors import JudgeError, ScriptError
-from reasoningbank_langgraph.outages import Outages
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.text import redact_secrets
-from reasoningbank_langgraph.threads import OwnThread, is_sync
 
 Decision = Verdict | bool
 """What a judge returns: a verdict, or True for success and False for failure."""

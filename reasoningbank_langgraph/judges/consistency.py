@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
-from reasoningbank_langgraph.dialects import capped
+from reasoningbank_langgraph.chat.models import ModelLike, chat_model, sampling_seed
+from reasoningbank_langgraph.chat.outages import Outages
+from reasoningbank_langgraph.chat.reply_formats import capped
+from reasoningbank_langgraph.chat.streams import aunheard, unheard
+from reasoningbank_langgraph.chat.threads import apart, within
 from reasoningbank_langgraph.errors import ModelTimeoutError
 from reasoningbank_langgraph.judges.base import Judge, undecided
 from reasoningbank_langgraph.math_answers import final_answer, is_refusal, same_answer
-from reasoningbank_langgraph.models import ModelLike, chat_model, sampling_seed
-from reasoningbank_langgraph.outages import Outages
 from reasoningbank_langgraph.parsing.replies import read_reply
 from reasoningbank_langgraph.records import Attempt, Verdict
-from reasoningbank_langgraph.streams import aunheard, unheard
-from reasoningbank_langgraph.threads import apart, within
 from reasoningbank_langgraph.trajectory import task_block
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from reasoningbank_langgraph.chat.outages import Outages
 from reasoningbank_langgraph.judges.base import Judge, JudgeLike, as_judge, checked, undecided
-from reasoningbank_langgraph.outages import Outages
 from reasoningbank_langgraph.records import Attempt, Verdict
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import START, StateGraph
 
+from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.matts.attempt import create_attempt
 from reasoningbank_langgraph.matts.carried import Carried
 from reasoningbank_langgraph.matts.contrast import create_contrast
@@ -17,7 +18,6 @@ from reasoningbank_langgraph.matts.rollouts import MattsState
 from reasoningbank_langgraph.matts.selection import create_select
 from reasoningbank_langgraph.matts.sequential import create_refine
 from reasoningbank_langgraph.matts.settings import Mode, Scaling, Select
-from reasoningbank_langgraph.models import ModelLike, chat_model
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes import create_consolidate, create_judge, create_retrieve
 from reasoningbank_langgraph.solvers import retrieving_for

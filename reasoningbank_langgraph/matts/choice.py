@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
-from reasoningbank_langgraph.dialogue import Dialogue, Request
+from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
 from reasoningbank_langgraph.parsing.answers import answered
 from reasoningbank_langgraph.records import Attempt
 from reasoningbank_langgraph.trajectory import answer_block, task_block, trajectory_block

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
-from reasoningbank_langgraph.dialogue import Dialogue, Speaker
+from reasoningbank_langgraph.chat.dialogue import Dialogue, Speaker
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction import Asking, Distilled, Judged, LessonExtractor, ask_lessons
 from reasoningbank_langgraph.matts.rollouts import judged_at, read_rollouts

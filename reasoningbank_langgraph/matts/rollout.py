@@ -15,15 +15,15 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphBubbleUp
 
+from reasoningbank_langgraph.chat.models import sampling_seed
+from reasoningbank_langgraph.chat.threads import within
 from reasoningbank_langgraph.errors import JudgeError, ModelTimeoutError
 from reasoningbank_langgraph.matts.carried import Carried
 from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
 from reasoningbank_langgraph.matts.settings import Scaling
-from reasoningbank_langgraph.models import sampling_seed
 from reasoningbank_langgraph.nodes.attempts import add_usage, attempt_of, messages_of
 from reasoningbank_langgraph.nodes.base import Context
 from reasoningbank_langgraph.state import Names
-from reasoningbank_langgraph.threads import within
 
 if TYPE_CHECKING:
     from langchain_core.outputs import LLMResult

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reasoningbank_langgraph.dialogue import Speaker
+from reasoningbank_langgraph.chat.dialogue import Speaker
+from reasoningbank_langgraph.chat.streams import unheard
+from reasoningbank_langgraph.chat.threads import apart
 from reasoningbank_langgraph.matts.answers import SHORT, group_answers
 from reasoningbank_langgraph.matts.parallel import ended
 from reasoningbank_langgraph.matts.rollouts import Rollout, read_rollouts
@@ -16,8 +18,6 @@ from reasoningbank_langgraph.matts.select import Choice, Selector, by_function, 
 from reasoningbank_langgraph.matts.settings import Choose, Scaling
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.state import Names
-from reasoningbank_langgraph.streams import unheard
-from reasoningbank_langgraph.threads import apart
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

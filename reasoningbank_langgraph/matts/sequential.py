@@ -12,7 +12,7 @@ from langgraph.types import Command
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.asides import CHECK, TASK, aside, unstreamed
-from reasoningbank_langgraph.dialogue import Dialogue, Request, Speaker
+from reasoningbank_langgraph.chat.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.rollouts import Failure
 from reasoningbank_langgraph.nodes.attempts import attempt_of

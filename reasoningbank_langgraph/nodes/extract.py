@@ -6,17 +6,17 @@ import time
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
+from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.errors import MissingStateError
 from reasoningbank_langgraph.extraction import PROMPTS, Distilled, Judged, LessonExtractor
 from reasoningbank_langgraph.lines import Line
-from reasoningbank_langgraph.models import ModelLike, chat_model
 from reasoningbank_langgraph.nodes.attempts import attempt_of
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict, now
 from reasoningbank_langgraph.state import Names, Selector
 
 if TYPE_CHECKING:
-    from reasoningbank_langgraph.dialogue import Speaker
+    from reasoningbank_langgraph.chat.dialogue import Speaker
 
 _IDS = UUID("6f1f2b0e-6f0a-5a53-9a51-0d6c9a2f7a10")
 """Root of all ids of this package: equal inputs give equal ids on every machine."""

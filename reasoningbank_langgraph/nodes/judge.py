@@ -6,20 +6,20 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from reasoningbank_langgraph.chat.models import ModelLike, chat_model
+from reasoningbank_langgraph.chat.outages import Outages
+from reasoningbank_langgraph.chat.streams import aunheard, unheard
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge, as_judge
 from reasoningbank_langgraph.judges.base import checked, undecided
-from reasoningbank_langgraph.models import ModelLike, chat_model
 from reasoningbank_langgraph.nodes.attempts import attempt_of
 from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.outages import Outages
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.state import Names, Selector
-from reasoningbank_langgraph.streams import aunheard, unheard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reasoningbank_langgraph.dialogue import Speaker
+    from reasoningbank_langgraph.chat.dialogue import Speaker
 
 
 def create_judge(

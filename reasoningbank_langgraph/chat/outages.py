@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from reasoningbank_langgraph.refusals import way_out
+from reasoningbank_langgraph.chat.refusals import way_out
 from reasoningbank_langgraph.text import redact_secrets
 
 logger = logging.getLogger(__name__)

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableBinding
 
+from reasoningbank_langgraph.chat.variants import variant
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelUnavailableError
 from reasoningbank_langgraph.records import task_key
-from reasoningbank_langgraph.variants import variant
 
 if TYPE_CHECKING:
     from langchain_openai.chat_models.base import BaseChatOpenAI

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from reasoningbank_langgraph.variants import variant
+from reasoningbank_langgraph.chat.variants import variant
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

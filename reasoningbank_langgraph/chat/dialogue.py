@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from langgraph.errors import GraphBubbleUp
 
-from reasoningbank_langgraph.dialects import Manners, capped, manners_of, name_of
+from reasoningbank_langgraph.chat.models import ModelLike, chat_model
+from reasoningbank_langgraph.chat.outages import Outages
+from reasoningbank_langgraph.chat.refusals import cut_reply, explained, is_ignored, is_refusal, refused_cap, said_by
+from reasoningbank_langgraph.chat.reply_formats import Manners, capped, manners_of, name_of
+from reasoningbank_langgraph.chat.streams import aunheard, unheard
+from reasoningbank_langgraph.chat.threads import within
 from reasoningbank_langgraph.errors import ModelCallError, ModelError, ModelTimeoutError, ScriptError
-from reasoningbank_langgraph.models import ModelLike, chat_model
-from reasoningbank_langgraph.outages import Outages
-from reasoningbank_langgraph.refusals import cut_reply, explained, is_ignored, is_refusal, refused_cap, said_by
-from reasoningbank_langgraph.streams import aunheard, unheard
-from reasoningbank_langgraph.threads import within
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
