@@ -6,11 +6,12 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from reasoningbank_langgraph import embeddings, model_choice
+from reasoningbank_langgraph import embeddings
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.cli.demo import LEARNED_ON, TRIED_ON
 from reasoningbank_langgraph.cli.demo_problems import drawn
 from reasoningbank_langgraph.cli.demo_screen import Show, Tried, mcnemar
+from reasoningbank_langgraph.local import model_choice
 from reasoningbank_langgraph.problems import Problem
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 

@@ -10,9 +10,10 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from reasoningbank_langgraph import embeddings, model_choice
+from reasoningbank_langgraph import embeddings
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.errors import ProblemFileError
+from reasoningbank_langgraph.local import model_choice
 from reasoningbank_langgraph.problems import read_problems
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 

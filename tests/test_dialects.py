@@ -14,12 +14,12 @@ from langchain_openai import ChatOpenAI
 from langgraph.store.memory import InMemoryStore
 from typer.testing import CliRunner
 
-from reasoningbank_langgraph import create_reasoning_bank, embeddings, model_choice
+from reasoningbank_langgraph import create_reasoning_bank, embeddings
 from reasoningbank_langgraph.chat.models import openai_model
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.extraction import Judged, LessonExtractor
 from reasoningbank_langgraph.judges import LLMJudge
-from reasoningbank_langgraph.local import LocalModelServer
+from reasoningbank_langgraph.local import LocalModelServer, model_choice
 from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.testing import HashEmbeddings

@@ -94,7 +94,7 @@ def test_a_claim_does_not_move_the_reading_of_a_verdict():
 @pytest.fixture
 def scripted(monkeypatch):
     """The command's model says success to every attempt that claims it, and failure to all others."""
-    from reasoningbank_langgraph.model_choice import ResolvedModel
+    from reasoningbank_langgraph.local.model_choice import ResolvedModel
 
     def reply(messages):
         if "You check whether" not in messages[0].text:
@@ -102,7 +102,7 @@ def scripted(monkeypatch):
         return verdict("success" if "certainly right" in messages[-1].text else "failure")
 
     made = ResolvedModel(ScriptedChatModel(reply), "a scripted model")
-    monkeypatch.setattr("reasoningbank_langgraph.model_choice.resolve_model", lambda *_, **__: made)
+    monkeypatch.setattr("reasoningbank_langgraph.local.model_choice.resolve_model", lambda *_, **__: made)
 
 
 def test_the_command_prints_both_tables(scripted, tmp_path):
@@ -131,10 +131,10 @@ def test_a_problem_without_an_answer_is_refused(scripted, tmp_path):
 
 
 def test_a_model_that_is_away_ends_the_command_with_one_line(monkeypatch, tmp_path):
-    from reasoningbank_langgraph.model_choice import ResolvedModel
+    from reasoningbank_langgraph.local.model_choice import ResolvedModel
 
     made = ResolvedModel(ScriptedChatModel(lambda _: ValueError("no route")), "a scripted model")
-    monkeypatch.setattr("reasoningbank_langgraph.model_choice.resolve_model", lambda *_, **__: made)
+    monkeypatch.setattr("reasoningbank_langgraph.local.model_choice.resolve_model", lambda *_, **__: made)
     file = tmp_path / "problems.jsonl"
     file.write_text('{"id": "a", "problem": "2 + 2", "answer": "4"}')
     done = CliRunner().invoke(app, ["judge-audit", "--file", str(file)])

@@ -20,14 +20,14 @@ import openai
 import pytest
 from pydantic import BaseModel
 
-from reasoningbank_langgraph import local
 from reasoningbank_langgraph.chat.refusals import explained, is_refusal, said_by
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
-from reasoningbank_langgraph.gguf import read_head
 from reasoningbank_langgraph.local import LocalModelServer, packaged_model_path, start_local_model
-from reasoningbank_langgraph.model_files import MODEL_FILES
+from reasoningbank_langgraph.local import model as local
+from reasoningbank_langgraph.local.gguf import read_head
+from reasoningbank_langgraph.local.model_files import MODEL_FILES
 
-ROOT = Path(local.__file__).parents[1]
+ROOT = Path(local.__file__).parents[2]
 
 # Speaks as much of the API as the tests need; answers every chat with the request it got.
 FAKE = f"""
@@ -206,7 +206,7 @@ def test_a_server_that_is_not_ready_in_time_is_stopped(program, tmp_path, source
 PARENT = """
 import sys, threading, time
 from pathlib import Path
-from reasoningbank_langgraph import local
+from reasoningbank_langgraph.local import model as local
 local._PROGRAM = Path(sys.argv[1])
 server = local.LocalModelServer(Path(sys.argv[2]), n_ctx=512, slots=2, threads=1, timeout=60.0)
 if sys.argv[3] == "write":

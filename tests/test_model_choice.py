@@ -7,11 +7,11 @@ import threading
 
 import pytest
 
-from reasoningbank_langgraph import model_choice
 from reasoningbank_langgraph.chat.models import chat_model, context_tokens, openai_model
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
-from reasoningbank_langgraph.model_choice import resolve_model
-from reasoningbank_langgraph.model_files import MODEL_FILES
+from reasoningbank_langgraph.local import model_choice
+from reasoningbank_langgraph.local.model_choice import resolve_model
+from reasoningbank_langgraph.local.model_files import MODEL_FILES
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 SERVER = "http://127.0.0.1:9/v1"  # nothing listens there

@@ -14,7 +14,6 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from reasoningbank_langgraph import model_files
 from reasoningbank_langgraph.cli.model import model_app
 from reasoningbank_langgraph.errors import (
     DownloadChecksumError,
@@ -24,7 +23,8 @@ from reasoningbank_langgraph.errors import (
     ModelDownloadError,
     UnknownModelFileError,
 )
-from reasoningbank_langgraph.model_files import MODEL_FILES, PACKAGED, ModelFile, model_file, pull
+from reasoningbank_langgraph.local import model_files
+from reasoningbank_langgraph.local.model_files import MODEL_FILES, PACKAGED, ModelFile, model_file, pull
 
 CONTENT = b"GGUF" + bytes(range(256)) * 1024
 ENTRY = ModelFile(

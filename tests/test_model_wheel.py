@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from reasoningbank_langgraph import model_files, model_wheel
 from reasoningbank_langgraph.cli.model import model_app
 from reasoningbank_langgraph.errors import DownloadChecksumError, DownloadInterruptedError, DownloadRefusedError
-from reasoningbank_langgraph.model_files import ModelFile, pull
+from reasoningbank_langgraph.local import model_files, model_wheel
+from reasoningbank_langgraph.local.model_files import ModelFile, pull
 
 CONTENT = b"GGUF" + bytes(range(256)) * 64
 ENTRY = ModelFile(

@@ -18,7 +18,7 @@ from psycopg.rows import DictRow
 from scripted import scripted_model
 from work import Place, claimed, create_app, open_bank, open_connection
 
-from reasoningbank_langgraph.model_choice import resolve_model
+from reasoningbank_langgraph.local.model_choice import resolve_model
 from reasoningbank_langgraph.problems import Problem, read_problems
 
 

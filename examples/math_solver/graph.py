@@ -10,8 +10,8 @@ The model is the one `reasoningbank solve` would take: OPENAI_BASE_URL, else OPE
 """
 
 from reasoningbank_langgraph import default_embeddings
+from reasoningbank_langgraph.local.model_choice import resolve_model
 from reasoningbank_langgraph.math_solver import create_math_solver
-from reasoningbank_langgraph.model_choice import resolve_model
 
 model = resolve_model(temperature=0)
 builder = create_math_solver(model.chat)

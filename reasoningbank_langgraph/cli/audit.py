@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.judges import Judge
     from reasoningbank_langgraph.judges.audit import Confusion
-    from reasoningbank_langgraph.model_choice import ResolvedModel
+    from reasoningbank_langgraph.local.model_choice import ResolvedModel
     from reasoningbank_langgraph.records import Attempt
 
 TIME_LIMIT = 600.0
@@ -70,7 +70,7 @@ def _answered(file: Path, limit: int | None) -> list[Problem]:
 
 @contextmanager
 def _model(name: str | None) -> Iterator[ResolvedModel]:
-    from reasoningbank_langgraph.model_choice import resolve_model
+    from reasoningbank_langgraph.local.model_choice import resolve_model
 
     with console.status("loading the model"):
         resolved = resolve_model(name, temperature=0)

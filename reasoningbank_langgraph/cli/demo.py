@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from reasoningbank_langgraph.bank import MemoryBank
-    from reasoningbank_langgraph.model_choice import ResolvedModel
+    from reasoningbank_langgraph.local.model_choice import ResolvedModel
 
 _Result = TypeVar("_Result")
 
@@ -61,8 +61,8 @@ def demo(
 def _opened(bank: Path, model: str | None) -> Iterator[tuple[ResolvedModel, Any, MemoryBank]]:
     from reasoningbank_langgraph.bank import MemoryBank
     from reasoningbank_langgraph.embeddings import default_embeddings
+    from reasoningbank_langgraph.local.model_choice import resolve_model
     from reasoningbank_langgraph.math_solver import MATH_NAMESPACE
-    from reasoningbank_langgraph.model_choice import resolve_model
     from reasoningbank_langgraph.store import ChromaStore
 
     embedder = default_embeddings()

@@ -12,7 +12,7 @@ from rich.table import Table
 from reasoningbank_langgraph.cli.screen import console, errors
 from reasoningbank_langgraph.errors import ModelUnavailableError, ReasoningBankError
 from reasoningbank_langgraph.local import packaged_model_path
-from reasoningbank_langgraph.model_files import (
+from reasoningbank_langgraph.local.model_files import (
     HUB,
     MODEL_FILES,
     PACKAGED,

@@ -21,7 +21,7 @@ from reasoningbank_langgraph.problems import Problem, one_problem, read_problems
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-    from reasoningbank_langgraph.model_choice import ResolvedModel
+    from reasoningbank_langgraph.local.model_choice import ResolvedModel
 
 CHECKPOINTS = "checkpoints.sqlite"
 LOCAL_TIME_LIMIT = 600.0
@@ -85,7 +85,7 @@ def _run(
 
 @contextmanager
 def _models(model: str | None, judge_model: str | None) -> Iterator[tuple[ResolvedModel, ResolvedModel]]:
-    from reasoningbank_langgraph.model_choice import resolve_model
+    from reasoningbank_langgraph.local.model_choice import resolve_model
 
     with console.status("loading the model"):
         solver = resolve_model(model, temperature=0)

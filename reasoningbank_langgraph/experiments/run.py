@@ -185,7 +185,7 @@ def run_experiment(config: ExperimentConfig, out: Path, *, console: Console | No
         MissingDependencyError: the extra `experiments` is not installed.
     """
     from reasoningbank_langgraph.experiments.report import write_report
-    from reasoningbank_langgraph.model_choice import resolve_model
+    from reasoningbank_langgraph.local.model_choice import resolve_model
 
     console = console or Console()
     with resolve_model(config.model, temperature=config.temperature) as solver:

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from reasoningbank_langgraph import model_choice
 from reasoningbank_langgraph.errors import ExperimentError, InvalidRecordError
 from reasoningbank_langgraph.experiments import run as running
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.experiments.run import Models, Run
-from reasoningbank_langgraph.model_choice import ResolvedModel
+from reasoningbank_langgraph.local import model_choice
+from reasoningbank_langgraph.local.model_choice import ResolvedModel
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
 from . import worlds

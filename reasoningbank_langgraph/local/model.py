@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from reasoningbank_langgraph.chat.models import openai_model
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
-from reasoningbank_langgraph.gguf import read_head
-from reasoningbank_langgraph.local_process import ServerProcess
-from reasoningbank_langgraph.model_files import PACKAGED, model_file
+from reasoningbank_langgraph.local.gguf import read_head
+from reasoningbank_langgraph.local.model_files import PACKAGED, model_file
+from reasoningbank_langgraph.local.server_process import ServerProcess
 
 if TYPE_CHECKING:
     from langchain_openai.chat_models.base import BaseChatOpenAI
 
-_PROGRAM = Path(__file__).with_name("local_server.py")
+_PROGRAM = Path(__file__).with_name("server_program.py")
 _OWN_SERVER = "any OpenAI-compatible server (Ollama, llama-server, vLLM) serves as well: set OPENAI_BASE_URL"
 _SLOTS = 5
 """As many tries as MaTTS makes; judge and extractor find their long prompts, read before, in slots of their own."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from reasoningbank_langgraph.chat.models import chat_model, openai_model, own_base_url
 from reasoningbank_langgraph.errors import ModelServerError, ModelUnavailableError
-from reasoningbank_langgraph.local import LocalModelServer, start_local_model
-from reasoningbank_langgraph.model_files import PACKAGED, known_model_file
+from reasoningbank_langgraph.local.model import LocalModelServer, start_local_model
+from reasoningbank_langgraph.local.model_files import PACKAGED, known_model_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
