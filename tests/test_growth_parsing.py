@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage
 
 from reasoningbank_langgraph import Attempt
 from reasoningbank_langgraph.extraction import accept
+from reasoningbank_langgraph.extraction.quotations import Quotations
 from reasoningbank_langgraph.messages import content_text, to_messages
 from reasoningbank_langgraph.parsing import parse_items, parse_verdict
 from reasoningbank_langgraph.parsing.answers import answered
@@ -16,7 +17,6 @@ from reasoningbank_langgraph.parsing.lines import status_lines
 from reasoningbank_langgraph.parsing.objects import document, find_objects, without_last_brace
 from reasoningbank_langgraph.parsing.replies import looks_refused, read_reply
 from reasoningbank_langgraph.parsing.words import is_placeholder, read_status
-from reasoningbank_langgraph.quotations import Quotations
 from reasoningbank_langgraph.trajectory import trajectory_block
 
 from .growth import assert_linear, repeated

@@ -8,7 +8,7 @@ import pytest
 from reasoningbank_langgraph import Attempt, MemoryBank
 from reasoningbank_langgraph.bank.layout import known_as
 from reasoningbank_langgraph.errors import ImportFileError, InvalidRecordError
-from reasoningbank_langgraph.literals import named_literals, task_literals, without_details
+from reasoningbank_langgraph.extraction.literals import named_literals, task_literals, without_details
 from reasoningbank_langgraph.records import MemoryItem, task_key
 from reasoningbank_langgraph.text import (
     clean_line,

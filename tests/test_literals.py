@@ -3,7 +3,7 @@
 import pytest
 
 from reasoningbank_langgraph import Attempt
-from reasoningbank_langgraph.literals import named_literals, task_literals, without_details
+from reasoningbank_langgraph.extraction.literals import named_literals, task_literals, without_details
 
 TASK = "Luke had 32 marbles and gave 1,250 to Debby's sister. How many are left? See https://x.invalid/a."
 LITERALS = task_literals(Attempt(task=TASK, answer="\\boxed{8}"))

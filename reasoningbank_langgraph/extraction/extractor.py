@@ -15,10 +15,10 @@ from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.errors import InvalidRecordError, ModelError
-from reasoningbank_langgraph.literals import named_literals, task_literals, without_details
+from reasoningbank_langgraph.extraction.literals import named_literals, task_literals, without_details
+from reasoningbank_langgraph.extraction.quotations import Quotations
 from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.parsing import parse_items
-from reasoningbank_langgraph.quotations import Quotations
 from reasoningbank_langgraph.records import ITEMS_PER_ATTEMPT, Attempt, MemoryItem, Verdict, normalise_task
 from reasoningbank_langgraph.text import clean_line, clean_text, redact_secrets
 from reasoningbank_langgraph.trajectory import Room, answer_block, is_small, room_in, task_block, trajectory_block
