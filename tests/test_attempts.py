@@ -3,11 +3,11 @@
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from reasoningbank_langgraph.channels import Earlier
 from reasoningbank_langgraph.errors import InvalidTaskError
-from reasoningbank_langgraph.nodes.attempts import asked, attempt_of, begin, forgotten, messages_of, read_task
 from reasoningbank_langgraph.records import TASK_CAP, task_key
 from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.state.attempts import asked, attempt_of, begin, forgotten, messages_of, read_task
+from reasoningbank_langgraph.state.channels import Earlier
 
 NAMES = Names()
 ASK, SAY = HumanMessage("2 + 2?", id="q1"), AIMessage("4", id="a1")

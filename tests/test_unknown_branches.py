@@ -28,8 +28,7 @@ from reasoningbank_langgraph import (
 )
 from reasoningbank_langgraph.bank import searching
 from reasoningbank_langgraph.errors import UnknownBranchError
-from reasoningbank_langgraph.nodes import attempts
-from reasoningbank_langgraph.state import add_ids
+from reasoningbank_langgraph.state import add_ids, attempts
 
 from .loop_fakes import indexed_memory, learner
 

@@ -13,8 +13,8 @@ from reasoningbank_langgraph.bank.given import as_id
 from reasoningbank_langgraph.bank.layout import NEVER, Namespace, to_item
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import UnknownBranchError
-from reasoningbank_langgraph.lines import Line, Lines, next_line
 from reasoningbank_langgraph.records import now
+from reasoningbank_langgraph.state.lineage import Line, Lines, next_line
 
 if TYPE_CHECKING:
     from langgraph.store.base import Item

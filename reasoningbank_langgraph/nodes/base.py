@@ -13,12 +13,12 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.runtime import Runtime, get_runtime
 from typing_extensions import TypedDict
 
-from reasoningbank_langgraph.channels import OfRun
 from reasoningbank_langgraph.errors import CachedNodeError, MissingStoreError
 from reasoningbank_langgraph.namespaces import Filled, resolve
 from reasoningbank_langgraph.nodes.caching import Watch
 from reasoningbank_langgraph.records import now
 from reasoningbank_langgraph.state import Names, ReasoningBankState, as_state
+from reasoningbank_langgraph.state.channels import OfRun
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore

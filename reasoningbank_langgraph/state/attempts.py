@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from reasoningbank_langgraph.channels import Earlier
 from reasoningbank_langgraph.errors import InvalidTaskError
-from reasoningbank_langgraph.lines import next_line
 from reasoningbank_langgraph.messages import content_text, to_messages
 from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, now, task_key
-from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.state.channels import Earlier
+from reasoningbank_langgraph.state.lineage import next_line
+from reasoningbank_langgraph.state.schema import Names
 
 
 def read_task(state: Mapping[str, Any], names: Names) -> str:

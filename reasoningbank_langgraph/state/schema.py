@@ -9,8 +9,8 @@ from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict, is_typeddict
 
-from reasoningbank_langgraph.channels import Latest, OfLastRun, OfRun, Passing, Waiting
 from reasoningbank_langgraph.namespaces import read
+from reasoningbank_langgraph.state.channels import Latest, OfLastRun, OfRun, Passing, Waiting
 
 Selector = str | Callable[[Any], Any]
 """A channel's name, or a function from the state to the value."""
