@@ -12,7 +12,7 @@ from reasoningbank_langgraph.cli.demo import LEARNED_ON, TRIED_ON
 from reasoningbank_langgraph.cli.demo_problems import drawn
 from reasoningbank_langgraph.cli.demo_screen import Show, Tried, mcnemar
 from reasoningbank_langgraph.local import model_choice
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
 from .loop_fakes import lessons

@@ -14,7 +14,7 @@ from reasoningbank_langgraph import embeddings
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.errors import ProblemFileError
 from reasoningbank_langgraph.local import model_choice
-from reasoningbank_langgraph.problems import read_problems
+from reasoningbank_langgraph.math_solver.problems import read_problems
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
 from .conftest import REPOSITORY

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage
 from langgraph.store.memory import InMemoryStore
 from rich.console import Console
 
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
 from .conftest import REPOSITORY, table_cells

@@ -8,7 +8,7 @@ import pytest
 from reasoningbank_langgraph.errors import ModelServerError, NotAFileError, ProblemFileError
 from reasoningbank_langgraph.files import check_file, open_file
 from reasoningbank_langgraph.local.gguf import read_head
-from reasoningbank_langgraph.problems import read_problems
+from reasoningbank_langgraph.math_solver.problems import read_problems
 
 
 @pytest.fixture(params=["pipe", "link to a pipe", "folder", "device"])

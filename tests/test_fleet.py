@@ -8,7 +8,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from reasoningbank_langgraph.math_solver import create_math_solver
-from reasoningbank_langgraph.problems import read_problems
+from reasoningbank_langgraph.math_solver.problems import read_problems
 
 from .conftest import REPOSITORY
 from .loop_fakes import indexed_memory

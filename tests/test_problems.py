@@ -5,7 +5,7 @@ import json
 import pytest
 
 from reasoningbank_langgraph.errors import ProblemFileError
-from reasoningbank_langgraph.problems import Problem, read_problems
+from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 
 TEXT = "Anna has 16 eggs and sells 9. How many are left?"
 

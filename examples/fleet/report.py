@@ -10,7 +10,7 @@ from typing import Any
 from work import Place
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 
 Words = tuple[str, str, str]
 

@@ -27,7 +27,7 @@ from scripted import scripted_model
 from servers import ServerError, chroma_server, private_postgres
 from work import Place, bank_of, create_app, open_bank, open_connection
 
-from reasoningbank_langgraph.problems import read_problems
+from reasoningbank_langgraph.math_solver.problems import read_problems
 
 HERE = Path(__file__).parent
 PROBLEMS = HERE.parent / "math_solver" / "problems.jsonl"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 if TYPE_CHECKING:

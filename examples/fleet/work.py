@@ -13,7 +13,7 @@ from psycopg.rows import DictRow, dict_row
 
 from reasoningbank_langgraph import ChromaStore, MemoryBank, default_embeddings
 from reasoningbank_langgraph.math_solver import create_math_solver
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from scripted import scripted_model
 from work import Place, claimed, create_app, open_bank, open_connection
 
 from reasoningbank_langgraph.local.model_choice import resolve_model
-from reasoningbank_langgraph.problems import Problem, read_problems
+from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 
 
 def say(worker: str, event: str, problem: Problem, **facts: Any) -> None:

@@ -32,7 +32,7 @@ from reasoningbank_langgraph.experiments.wording import points_interval
 from reasoningbank_langgraph.local import start_local_model
 from reasoningbank_langgraph.local.model_choice import resolve_model
 from reasoningbank_langgraph.math_solver import create_math_solver
-from reasoningbank_langgraph.problems import Problem, read_problems
+from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from reasoningbank_langgraph.cli.screen import console, named_errors
 from reasoningbank_langgraph.errors import ModelCallError, ProblemFileError
-from reasoningbank_langgraph.problems import Problem, read_problems
+from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -13,7 +13,7 @@ import typer
 from reasoningbank_langgraph.cli.demo_problems import drawn
 from reasoningbank_langgraph.cli.demo_screen import Show, Tried
 from reasoningbank_langgraph.cli.screen import console, named_errors
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 
 _NAMES = ("Amara", "Bao", "Chiara", "Deniz", "Emeka", "Farah", "Goran", "Hana", "Ines", "Jonas")
 _THINGS = ("stickers", "beads", "shells", "stamps", "coins", "buttons")

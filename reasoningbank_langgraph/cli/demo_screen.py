@@ -14,7 +14,7 @@ from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.cli.report import amount, short
 from reasoningbank_langgraph.cli.screen import console
 from reasoningbank_langgraph.math_answers import equivalent, extract_answer
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 
 _WIDE = 150
 """Columns where the output is no terminal."""

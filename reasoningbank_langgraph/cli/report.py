@@ -14,7 +14,7 @@ from rich.text import Text
 from reasoningbank_langgraph.bank import MemoryBank, Totals
 from reasoningbank_langgraph.cli.screen import console
 from reasoningbank_langgraph.math_answers import extract_answer
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.text import clean_line
 
 DONE = "done before"

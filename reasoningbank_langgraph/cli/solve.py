@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from reasoningbank_langgraph.cli.report import DONE, Outcome, Report, Seconds
 from reasoningbank_langgraph.cli.screen import console, named_errors
-from reasoningbank_langgraph.problems import Problem, one_problem, read_problems
+from reasoningbank_langgraph.math_solver.problems import Problem, one_problem, read_problems
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph

@@ -18,7 +18,7 @@ from reasoningbank_langgraph.experiments.results import Row
 from reasoningbank_langgraph.judges import ReferenceJudge
 from reasoningbank_langgraph.math_answers import final_answer
 from reasoningbank_langgraph.math_solver import create_math_solver, solve_prompt, solve_step
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Attempt, Provenance
 

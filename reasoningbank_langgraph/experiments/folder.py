@@ -12,7 +12,7 @@ from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.results import CONFIG, ORIGIN
 from reasoningbank_langgraph.experiments.summary import Origin
-from reasoningbank_langgraph.problems import Problem, read_problems
+from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 from reasoningbank_langgraph.records import normalise_task
 
 _FREE = ("concurrency", "price_in", "price_out")

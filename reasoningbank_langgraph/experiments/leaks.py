@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reasoningbank_langgraph.experiments.summary import NearDuplicate
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.records import MemoryItem, normalise_task
 
 if TYPE_CHECKING:

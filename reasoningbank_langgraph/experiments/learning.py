@@ -29,7 +29,7 @@ from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
 from reasoningbank_langgraph.math_answers import final_answer
 from reasoningbank_langgraph.math_solver import check_step, solve_step
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.records import RetrievedMemory
 from reasoningbank_langgraph.store import ChromaStore
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.leaks import gives_away
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.records import MemoryItem, RetrievedMemory
 from reasoningbank_langgraph.text import render_memories

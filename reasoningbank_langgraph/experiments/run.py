@@ -27,7 +27,7 @@ from reasoningbank_langgraph.experiments.progress import Progress
 from reasoningbank_langgraph.experiments.prompts_file import Prompts
 from reasoningbank_langgraph.experiments.results import DUPLICATES, Results, Row
 from reasoningbank_langgraph.experiments.summary import Origin
-from reasoningbank_langgraph.problems import Problem
+from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.store import ChromaStore
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from reasoningbank_langgraph.extraction import Judged, LessonExtractor
 from reasoningbank_langgraph.judges import ReferenceJudge
 from reasoningbank_langgraph.local.model_choice import resolve_model
 from reasoningbank_langgraph.math_solver import solve_step
-from reasoningbank_langgraph.problems import read_problems
+from reasoningbank_langgraph.math_solver.problems import read_problems
 from reasoningbank_langgraph.records import Attempt
 from reasoningbank_langgraph.text import render_memories
 

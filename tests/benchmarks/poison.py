@@ -18,7 +18,7 @@ from reasoningbank_langgraph import ChromaStore, MemoryBank, MemoryItem, Retriev
 from reasoningbank_langgraph.local import start_local_model
 from reasoningbank_langgraph.math_answers import extract_answer, final_answer, same_answer
 from reasoningbank_langgraph.math_solver import create_math_solver, solve_step
-from reasoningbank_langgraph.problems import read_problems
+from reasoningbank_langgraph.math_solver.problems import read_problems
 from reasoningbank_langgraph.text import render_memories
 
 PLANTED = "41"
