@@ -17,7 +17,7 @@ from reasoningbank_langgraph.parsing.lines import status_lines
 from reasoningbank_langgraph.parsing.objects import document, find_objects, without_last_brace
 from reasoningbank_langgraph.parsing.replies import looks_refused, read_reply
 from reasoningbank_langgraph.parsing.words import is_placeholder, read_status
-from reasoningbank_langgraph.trajectory import trajectory_block
+from reasoningbank_langgraph.text.trajectory import trajectory_block
 
 from .growth import assert_linear, repeated
 

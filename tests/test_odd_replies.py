@@ -12,7 +12,7 @@ from reasoningbank_langgraph.extraction import Judged, LessonExtractor
 from reasoningbank_langgraph.messages import to_messages
 from reasoningbank_langgraph.parsing import parse_items, parse_verdict
 from reasoningbank_langgraph.testing import ScriptedChatModel
-from reasoningbank_langgraph.trajectory import trajectory_block
+from reasoningbank_langgraph.text.trajectory import trajectory_block
 
 ATTEMPT = Attempt(task="t", messages=[("user", "t")], answer="1")
 

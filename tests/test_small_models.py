@@ -12,7 +12,7 @@ from reasoningbank_langgraph.judges import LLMJudge
 from reasoningbank_langgraph.records import Attempt, MemoryItem, RetrievedMemory, Verdict
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from reasoningbank_langgraph.text import render_memories
-from reasoningbank_langgraph.trajectory import Room, room_in
+from reasoningbank_langgraph.text.trajectory import Room, room_in
 
 from .loop_fakes import lessons, verdict
 

@@ -4,7 +4,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from reasoningbank_langgraph import Attempt
-from reasoningbank_langgraph.trajectory import trajectory_block
+from reasoningbank_langgraph.text.trajectory import trajectory_block
 
 
 def shown(*messages):

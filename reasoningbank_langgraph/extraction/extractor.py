@@ -21,7 +21,7 @@ from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.parsing import parse_items
 from reasoningbank_langgraph.records import ITEMS_PER_ATTEMPT, Attempt, MemoryItem, Verdict, normalise_task
 from reasoningbank_langgraph.text import clean_line, clean_text, redact_secrets
-from reasoningbank_langgraph.trajectory import Room, answer_block, is_small, room_in, task_block, trajectory_block
+from reasoningbank_langgraph.text.trajectory import Room, answer_block, is_small, room_in, task_block, trajectory_block
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

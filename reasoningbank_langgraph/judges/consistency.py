@@ -20,7 +20,7 @@ from reasoningbank_langgraph.judges.base import Judge, undecided
 from reasoningbank_langgraph.math_answers import final_answer, is_refusal, same_answer
 from reasoningbank_langgraph.parsing.replies import read_reply
 from reasoningbank_langgraph.records import Attempt, Verdict
-from reasoningbank_langgraph.trajectory import task_block
+from reasoningbank_langgraph.text.trajectory import task_block
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

@@ -13,7 +13,7 @@ from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.judges.base import Judge, undecided
 from reasoningbank_langgraph.parsing import parse_verdict
 from reasoningbank_langgraph.records import Attempt, Verdict
-from reasoningbank_langgraph.trajectory import answer_block, room_in, task_block, trajectory_block
+from reasoningbank_langgraph.text.trajectory import answer_block, room_in, task_block, trajectory_block
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

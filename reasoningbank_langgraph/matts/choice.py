@@ -11,7 +11,7 @@ from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
 from reasoningbank_langgraph.parsing.answers import answered
 from reasoningbank_langgraph.records import Attempt
-from reasoningbank_langgraph.trajectory import answer_block, task_block, trajectory_block
+from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage

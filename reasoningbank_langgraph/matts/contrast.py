@@ -18,7 +18,7 @@ from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Updat
 from reasoningbank_langgraph.nodes.extract import mint, tell
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem
 from reasoningbank_langgraph.text import clean_line
-from reasoningbank_langgraph.trajectory import answer_block, task_block, trajectory_block
+from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -18,7 +18,7 @@ from reasoningbank_langgraph.parsing.answers import answered
 from reasoningbank_langgraph.solvers.asides import CHECK, TASK, aside, unstreamed
 from reasoningbank_langgraph.state import Names
 from reasoningbank_langgraph.state.attempts import attempt_of
-from reasoningbank_langgraph.trajectory import answer_block, room_in, task_block, trajectory_block
+from reasoningbank_langgraph.text.trajectory import answer_block, room_in, task_block, trajectory_block
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
