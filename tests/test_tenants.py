@@ -29,7 +29,7 @@ from reasoningbank_langgraph.errors import (
     InvalidNamespaceLabelError,
     MissingNamespaceLabelError,
 )
-from reasoningbank_langgraph.nodes.caching import Watch
+from reasoningbank_langgraph.nodes._caching import Watch
 
 from .loop_fakes import indexed_memory, learner, solver
 

@@ -17,7 +17,7 @@ from reasoningbank_langgraph.matts.answers import count_votes
 from reasoningbank_langgraph.matts.rollouts import Rollout, read_rollouts
 from reasoningbank_langgraph.matts.select import seen_from
 from reasoningbank_langgraph.matts.settings import Scaling
-from reasoningbank_langgraph.nodes.base import Context
+from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.state import Names
 
 _OURS = ("rollouts", "rollout_values", "selection")

@@ -21,7 +21,7 @@ from reasoningbank_langgraph.errors import JudgeError, ModelTimeoutError
 from reasoningbank_langgraph.matts.carried import Carried
 from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
 from reasoningbank_langgraph.matts.settings import Scaling
-from reasoningbank_langgraph.nodes.base import Context
+from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.state import Names
 from reasoningbank_langgraph.state.attempts import add_usage, attempt_of, messages_of
 

@@ -16,7 +16,7 @@ from reasoningbank_langgraph.matts.rollouts import Rollout, read_rollouts
 from reasoningbank_langgraph.matts.scores import right_rollouts, score
 from reasoningbank_langgraph.matts.select import Choice, Selector, by_function, knows_answer, seen_from
 from reasoningbank_langgraph.matts.settings import Choose, Scaling
-from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.state import Names
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 
 from reasoningbank_langgraph.bank import Match, MemoryBank, Written, check_match
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, Filled, check_template
-from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.nodes.outage import is_outage, told
+from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.nodes._outage import is_outage, told
 from reasoningbank_langgraph.records import MemoryItem
 from reasoningbank_langgraph.state import Names
 

@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.errors import MissingStateError
 from reasoningbank_langgraph.extraction import PROMPTS, Distilled, Judged, LessonExtractor
-from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict, now
 from reasoningbank_langgraph.state import Names, Selector
 from reasoningbank_langgraph.state.attempts import attempt_of

@@ -11,7 +11,7 @@ from reasoningbank_langgraph.chat.outages import Outages
 from reasoningbank_langgraph.chat.streams import aunheard, unheard
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge, as_judge
 from reasoningbank_langgraph.judges.base import checked, undecided
-from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.state import Names, Selector
 from reasoningbank_langgraph.state.attempts import attempt_of

@@ -8,8 +8,8 @@ from typing import Any
 
 from reasoningbank_langgraph.bank import MemoryBank, check_question, known_to
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
-from reasoningbank_langgraph.nodes.base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.nodes.outage import is_outage, told
+from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.nodes._outage import is_outage, told
 from reasoningbank_langgraph.records import RetrievedMemory
 from reasoningbank_langgraph.state import Names, Selector
 from reasoningbank_langgraph.state.attempts import asked, begin, forgotten

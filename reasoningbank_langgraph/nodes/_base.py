@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from reasoningbank_langgraph.errors import CachedNodeError, MissingStoreError
 from reasoningbank_langgraph.namespaces import Filled, resolve
-from reasoningbank_langgraph.nodes.caching import Watch
+from reasoningbank_langgraph.nodes._caching import Watch
 from reasoningbank_langgraph.records import now
 from reasoningbank_langgraph.state import Names, ReasoningBankState, as_state
 from reasoningbank_langgraph.state.channels import OfRun
