@@ -11,8 +11,8 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("pandas")
 pytest.importorskip("statsmodels")
 
-from reasoningbank_langgraph.experiments import plots
-from reasoningbank_langgraph.experiments.drawing import LIGHT
+from reasoningbank_langgraph.experiments.report import plots
+from reasoningbank_langgraph.experiments.report.drawing import LIGHT
 from reasoningbank_langgraph.experiments.summarise import summarise
 
 from .fake_rows import config, row, rows, stream_rows

@@ -18,7 +18,7 @@ pytest.importorskip("pandas")
 pytest.importorskip("statsmodels")
 
 from reasoningbank_langgraph.experiments.report import write_report
-from reasoningbank_langgraph.experiments.report_page import REPRODUCE
+from reasoningbank_langgraph.experiments.report.page import REPRODUCE
 from reasoningbank_langgraph.experiments.summary import Summary
 
 from .fake_rows import config, row, rows

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reasoningbank_langgraph.experiments.html_parts import safe, table
+from reasoningbank_langgraph.experiments.report.html_parts import safe, table
+from reasoningbank_langgraph.experiments.report.wording import p_value, points, verdict
 from reasoningbank_langgraph.experiments.stats import Interval
 from reasoningbank_langgraph.experiments.summary import ArmSummary, Comparison, Group, Summary
-from reasoningbank_langgraph.experiments.wording import p_value, points, verdict
 
 _QUESTIONS: dict[Group, str] = {
     "arm": "Is an arm better than the first one?",

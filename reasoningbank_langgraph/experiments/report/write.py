@@ -9,9 +9,9 @@ from typing import Any
 
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.plots import draw
 from reasoningbank_langgraph.experiments.prompts_file import PROMPTS
-from reasoningbank_langgraph.experiments.report_page import Prompts, page
+from reasoningbank_langgraph.experiments.report.page import Prompts, page
+from reasoningbank_langgraph.experiments.report.plots import draw
 from reasoningbank_langgraph.experiments.results import CONFIG, DUPLICATES, ORIGIN, SUMMARY, Results, Row
 from reasoningbank_langgraph.experiments.summarise import summarise
 from reasoningbank_langgraph.experiments.summary import NearDuplicate, Origin, Summary

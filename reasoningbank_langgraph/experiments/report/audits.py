@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reasoningbank_langgraph.experiments.html_parts import bullets, folded, safe, table
+from reasoningbank_langgraph.experiments.report.html_parts import bullets, folded, safe, table
 from reasoningbank_langgraph.experiments.summary import JudgeTable, LeakAudit, Summary
 from reasoningbank_langgraph.judges.audit import Confusion
 

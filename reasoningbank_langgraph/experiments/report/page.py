@@ -8,13 +8,13 @@ import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
-from reasoningbank_langgraph.experiments.html_parts import block, bullets, folded, safe, section
-from reasoningbank_langgraph.experiments.plots import Picture
-from reasoningbank_langgraph.experiments.report_audits import judge_tables, leak_table
-from reasoningbank_langgraph.experiments.report_differences import Rows, differences
-from reasoningbank_langgraph.experiments.report_tables import arm_tables, comparison_tables, right_of
+from reasoningbank_langgraph.experiments.report.audits import judge_tables, leak_table
+from reasoningbank_langgraph.experiments.report.differences import Rows, differences
+from reasoningbank_langgraph.experiments.report.html_parts import block, bullets, folded, safe, section
+from reasoningbank_langgraph.experiments.report.plots import Picture
+from reasoningbank_langgraph.experiments.report.tables import arm_tables, comparison_tables, right_of
+from reasoningbank_langgraph.experiments.report.wording import below_headline, headline_claim, main_comparison, points
 from reasoningbank_langgraph.experiments.summary import Summary
-from reasoningbank_langgraph.experiments.wording import below_headline, headline_claim, main_comparison, points
 
 Prompts = Mapping[str, Sequence[tuple[str, str]]]
 """Messages as (role, text), by arm."""
