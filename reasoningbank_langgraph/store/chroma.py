@@ -13,6 +13,8 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 
 from reasoningbank_langgraph.errors import ForkedStoreError, StoreClosedError
+from reasoningbank_langgraph.store.cache.collection import Shelf, shelf_for
+from reasoningbank_langgraph.store.cache.saved_prefixes import SavedRegions
 from reasoningbank_langgraph.store.collection import COLLECTION, keep_sample, open_or_create
 from reasoningbank_langgraph.store.connect import check_client, close_client, embedded_client, is_shared, server_client
 from reasoningbank_langgraph.store.folder import blank_indexes
@@ -26,9 +28,7 @@ from reasoningbank_langgraph.store.reading import Reader
 from reasoningbank_langgraph.store.repair import StoreReport, inspect
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.saved_index import remove_torn_indexes
-from reasoningbank_langgraph.store.saved_regions import SavedRegions
 from reasoningbank_langgraph.store.settings import GIBIBYTE, Progress, StoreSettings
-from reasoningbank_langgraph.store.shelf import Shelf, shelf_for
 from reasoningbank_langgraph.store.ttl import Sweeper, sweep
 from reasoningbank_langgraph.store.writing import Writer
 

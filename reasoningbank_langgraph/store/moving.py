@@ -14,6 +14,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from reasoningbank_langgraph.errors import EmbeddingMismatchError, NotOnServerError, StoreCorruptedError
+from reasoningbank_langgraph.store.cache.collection import FIRST_ROWS, Shelf
 from reasoningbank_langgraph.store.collection import (
     REBUILD,
     REINDEX,
@@ -32,7 +33,6 @@ from reasoningbank_langgraph.store.layout import Entry, Row, entry_of, row_id, r
 from reasoningbank_langgraph.store.leftovers import remove_old_index
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.settings import Progress
-from reasoningbank_langgraph.store.shelf import FIRST_ROWS, Shelf
 from reasoningbank_langgraph.store.values import decode_value
 
 if TYPE_CHECKING:

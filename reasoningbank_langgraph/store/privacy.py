@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from reasoningbank_langgraph.errors import StorePathError
+from reasoningbank_langgraph.store.cache.saved_prefixes import LIST, region_files
 from reasoningbank_langgraph.store.folder import index_folders
 from reasoningbank_langgraph.store.lock import DATABASE_FILE, LOCK_FILE
-from reasoningbank_langgraph.store.saved_regions import LIST, region_files
 
 FILES = frozenset({LOCK_FILE, DATABASE_FILE, LIST, *(f"{DATABASE_FILE}-{part}" for part in ("journal", "wal", "shm"))})
 OTHERS = stat.S_IRWXG | stat.S_IRWXO

@@ -9,6 +9,8 @@ import numpy as np
 
 from reasoningbank_langgraph.errors import StoreCorruptedError
 from reasoningbank_langgraph.records import Record
+from reasoningbank_langgraph.store.cache.collection import Shelf
+from reasoningbank_langgraph.store.cache.namespace import FOREVER
 from reasoningbank_langgraph.store.layout import (
     DELETED,
     VECTOR,
@@ -20,8 +22,6 @@ from reasoningbank_langgraph.store.layout import (
     is_first,
     item_of,
 )
-from reasoningbank_langgraph.store.shelf import Shelf
-from reasoningbank_langgraph.store.space import FOREVER
 from reasoningbank_langgraph.store.values import decode_value
 
 AT_ONCE = 256

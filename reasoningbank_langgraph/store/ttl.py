@@ -12,7 +12,7 @@ from weakref import WeakMethod
 from langgraph.store.base import TTLConfig
 
 from reasoningbank_langgraph.errors import StoreClosedError
-from reasoningbank_langgraph.store.shelf import Shelf, now
+from reasoningbank_langgraph.store.cache.collection import Shelf, now
 from reasoningbank_langgraph.store.writing import Writer
 
 DEFAULT_MINUTES = 5.0

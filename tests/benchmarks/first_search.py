@@ -23,7 +23,7 @@ from pathlib import Path
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store.saved_regions import ENDING
+from reasoningbank_langgraph.store.cache.saved_prefixes import ENDING
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 HERE = ("bench", "one")

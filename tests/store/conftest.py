@@ -11,7 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from reasoningbank_langgraph.store import ChromaStore, shelf
+from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.store.cache import collection as shelf
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.benchmarks.langgraph_stores import PLUGIN
 

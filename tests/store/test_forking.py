@@ -134,7 +134,7 @@ def another():
         own.put(HERE, "c", {"text": "of the child"})
         return own.search(HERE, query="child")[0].key
 say(in_a_child(another, ends="with the interpreter"))
-from reasoningbank_langgraph.store import shelf
+from reasoningbank_langgraph.store.cache import collection as shelf
 busy, done = threading.Event(), threading.Event()
 def hold():
     with shelf._shelves_turn:

@@ -11,9 +11,10 @@ import pytest
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import StoreError
-from reasoningbank_langgraph.store import ChromaStore, saved_regions
+from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.store import rows as chroma_rows
-from reasoningbank_langgraph.store.saved_regions import ENDING, LIST
+from reasoningbank_langgraph.store.cache import saved_prefixes as saved_regions
+from reasoningbank_langgraph.store.cache.saved_prefixes import ENDING, LIST
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.store.processes import run, start
 
@@ -337,7 +338,7 @@ def test_no_deleted_text_or_vector_is_left_after_closing_in_what_is_kept_nor_any
 
 
 def test_verify_finds_what_is_kept_and_differs(folder, filled, monkeypatch):
-    from reasoningbank_langgraph.store import region_file
+    from reasoningbank_langgraph.store.cache import prefix_file as region_file
 
     with opened(folder) as store:
         everything(store)
@@ -357,7 +358,8 @@ def test_verify_finds_what_is_kept_and_differs(folder, filled, monkeypatch):
 
 
 KILLED = """
-from reasoningbank_langgraph.store import region_file, saved_regions
+from reasoningbank_langgraph.store.cache import saved_prefixes as saved_regions
+from reasoningbank_langgraph.store.cache import prefix_file as region_file
 saved_regions.FROM_ITEMS = 5
 index = {"embed": HashEmbeddings(16), "fields": ["text", "more"], "dims": 16}
 folder, where = sys.argv[1:]

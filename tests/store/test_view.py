@@ -8,7 +8,7 @@ import pytest
 from langgraph.store.base import PutOp, SearchOp
 
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store.matrix import NARROW_FROM, Matrix, descending
+from reasoningbank_langgraph.store.cache.matrix import NARROW_FROM, Matrix, descending
 
 NAMESPACES = [("a",), ("a", "b"), ("a", "b", "c"), ("a", "bb"), ("d", "b"), ("d",)]
 WORDS = ["rain", "snow", "wind", "hill", "road", "tree", "river", "stone", "bird", "cloud"]
@@ -46,7 +46,7 @@ def answers(store, prefix, query):
 def test_memory_and_chroma_give_the_same_answers(embeddings, seed):
     import chromadb
 
-    from reasoningbank_langgraph.store.shelf import Shelf
+    from reasoningbank_langgraph.store.cache.collection import Shelf
 
     chance = random.Random(seed)
     client = chromadb.EphemeralClient()

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from reasoningbank_langgraph.store.cache.cache import Region
+from reasoningbank_langgraph.store.cache.prefix_file import Footer, read_region, write_region
 from reasoningbank_langgraph.store.database_state import State, read_state
 from reasoningbank_langgraph.store.folder import index_folders
 from reasoningbank_langgraph.store.lock import DATABASE_FILE
 from reasoningbank_langgraph.store.namespaces import Namespace
-from reasoningbank_langgraph.store.region_file import Footer, read_region, write_region
-from reasoningbank_langgraph.store.view import Region
 
 LIST, ENDING = "reasoningbank-regions.json", ".reasoningbank-region"
 VERSION = 1

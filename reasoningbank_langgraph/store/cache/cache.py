@@ -15,10 +15,10 @@ from itertools import accumulate
 
 import numpy as np
 
+from reasoningbank_langgraph.store.cache.matrix import Slice, descending
+from reasoningbank_langgraph.store.cache.namespace import Fresh, Held, Space
 from reasoningbank_langgraph.store.layout import Entry, Vector
-from reasoningbank_langgraph.store.matrix import Slice, descending
 from reasoningbank_langgraph.store.namespaces import Namespace
-from reasoningbank_langgraph.store.space import Fresh, Held, Space
 
 
 class Region:

@@ -14,6 +14,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from reasoningbank_langgraph.store.cache.cache import Region, Snapshot, View
+from reasoningbank_langgraph.store.cache.namespace import Fresh
+from reasoningbank_langgraph.store.cache.saved_prefixes import SavedRegions
 from reasoningbank_langgraph.store.layout import (
     ITEM,
     PLAIN,
@@ -29,9 +32,6 @@ from reasoningbank_langgraph.store.layout import (
 )
 from reasoningbank_langgraph.store.namespaces import Namespace, Tally
 from reasoningbank_langgraph.store.rows import Rows
-from reasoningbank_langgraph.store.saved_regions import SavedRegions
-from reasoningbank_langgraph.store.space import Fresh
-from reasoningbank_langgraph.store.view import Region, Snapshot, View
 
 FIRST_ROWS = {"row": {"$in": [ITEM, PLAIN]}}
 
