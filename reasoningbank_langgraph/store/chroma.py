@@ -13,6 +13,7 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 
 from reasoningbank_langgraph.errors import ForkedStoreError, StoreClosedError
+from reasoningbank_langgraph.store.batch import Plan, make_plan
 from reasoningbank_langgraph.store.cache.collection import Shelf, shelf_for
 from reasoningbank_langgraph.store.cache.saved_prefixes import SavedRegions
 from reasoningbank_langgraph.store.collection import COLLECTION, keep_sample, open_or_create
@@ -21,8 +22,7 @@ from reasoningbank_langgraph.store.folder import blank_indexes
 from reasoningbank_langgraph.store.indexing import NOT_GIVEN, Embedded, Indexing, IndexSetting
 from reasoningbank_langgraph.store.leftovers import clear_leftovers
 from reasoningbank_langgraph.store.lock import BankLock, prepare_folder
-from reasoningbank_langgraph.store.moving import fit_bank, rebuild_bank, reindex_bank, vacuum_bank
-from reasoningbank_langgraph.store.plan import Plan, make_plan
+from reasoningbank_langgraph.store.migration import fit_bank, rebuild_bank, reindex_bank, vacuum_bank
 from reasoningbank_langgraph.store.privacy import make_files_private, make_private
 from reasoningbank_langgraph.store.reading import Reader
 from reasoningbank_langgraph.store.repair import StoreReport, inspect

@@ -14,8 +14,8 @@ from reasoningbank_langgraph.errors import (
     StoreError,
     StoreSchemaError,
 )
-from reasoningbank_langgraph.store.calls import ask
 from reasoningbank_langgraph.store.indexing import Indexing
+from reasoningbank_langgraph.store.retry import ask
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI

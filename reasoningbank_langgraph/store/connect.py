@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from reasoningbank_langgraph.errors import StoreError, StoreUnavailableError
-from reasoningbank_langgraph.store.calls import ANSWER_WITHIN, CONNECT_WITHIN, ask
+from reasoningbank_langgraph.store.retry import ANSWER_WITHIN, CONNECT_WITHIN, ask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from reasoningbank_langgraph.embeddings import PackagedMiniLM, default_embeddings, embedder_name, model_of
 from reasoningbank_langgraph.errors import EmbeddingError
-from reasoningbank_langgraph.store.layout import Paths, Vector
+from reasoningbank_langgraph.store.row_layout import Paths, Vector
 
 WHOLE = "$"
 IndexSetting = Mapping[str, Any] | None

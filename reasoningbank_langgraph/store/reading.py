@@ -10,13 +10,13 @@ from typing import NamedTuple
 from langgraph.store.base import GetOp, Item, ListNamespacesOp, Result, SearchItem, SearchOp, TTLConfig
 
 from reasoningbank_langgraph.errors import StoreError
+from reasoningbank_langgraph.store.batch import Plan
 from reasoningbank_langgraph.store.cache.collection import Shelf, now
 from reasoningbank_langgraph.store.filters import matches
-from reasoningbank_langgraph.store.layout import Entry, Vector, item_id, row_id
+from reasoningbank_langgraph.store.index_search import IndexWalk
 from reasoningbank_langgraph.store.namespaces import Namespace, listed
-from reasoningbank_langgraph.store.plan import Plan
+from reasoningbank_langgraph.store.row_layout import Entry, Vector, item_id, row_id
 from reasoningbank_langgraph.store.values import decode_value
-from reasoningbank_langgraph.store.walk import IndexWalk
 
 Hit = tuple[float | None, Entry]
 

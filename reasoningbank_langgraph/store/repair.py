@@ -11,7 +11,7 @@ from reasoningbank_langgraph.errors import StoreCorruptedError
 from reasoningbank_langgraph.records import Record
 from reasoningbank_langgraph.store.cache.collection import Shelf
 from reasoningbank_langgraph.store.cache.namespace import FOREVER
-from reasoningbank_langgraph.store.layout import (
+from reasoningbank_langgraph.store.row_layout import (
     DELETED,
     VECTOR,
     Entry,

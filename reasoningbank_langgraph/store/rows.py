@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from reasoningbank_langgraph.errors import StoreError
-from reasoningbank_langgraph.store.calls import ask
 from reasoningbank_langgraph.store.connect import is_shared
-from reasoningbank_langgraph.store.layout import Row, Stored, Vector
+from reasoningbank_langgraph.store.retry import ask
+from reasoningbank_langgraph.store.row_layout import Row, Stored, Vector
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
+from reasoningbank_langgraph.store.batch import Change
 from reasoningbank_langgraph.store.cache.collection import Shelf, now
-from reasoningbank_langgraph.store.layout import DELETED, Entry, Row, Vector, row_id, rows_of, tombstone
-from reasoningbank_langgraph.store.plan import Change
 from reasoningbank_langgraph.store.reading import Reader
+from reasoningbank_langgraph.store.row_layout import DELETED, Entry, Row, Vector, row_id, rows_of, tombstone
 
 MICROSECONDS_PER_MINUTE = 60_000_000
 Written = tuple[Entry, list[Vector]]

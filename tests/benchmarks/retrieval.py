@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store.layout import below
+from reasoningbank_langgraph.store.row_layout import below
 
 Vectors = NDArray[np.float32]
 Ask = Callable[[str], list[int]]

@@ -13,7 +13,7 @@ from reasoningbank_langgraph.errors import (
     StoreCorruptedError,
 )
 from reasoningbank_langgraph.store.filters import check_filter, matches
-from reasoningbank_langgraph.store.layout import Stored, entry_of
+from reasoningbank_langgraph.store.row_layout import Stored, entry_of
 from reasoningbank_langgraph.store.values import DEPTH_CAP, decode_value
 
 HERE = ("a",)

@@ -8,9 +8,10 @@ import pytest
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import StoreCorruptedError
-from reasoningbank_langgraph.store import ChromaStore, moving
+from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.store import migration as moving
 from reasoningbank_langgraph.store.folder import index_folders
-from reasoningbank_langgraph.store.layout import item_id, row_id
+from reasoningbank_langgraph.store.row_layout import item_id, row_id
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 HERE = ("a", "b")

@@ -15,7 +15,8 @@ from reasoningbank_langgraph.errors import (
     StorePathError,
     StoreUnavailableError,
 )
-from reasoningbank_langgraph.store import ChromaStore, calls
+from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.store import retry as calls
 from reasoningbank_langgraph.store.serving import serve
 from reasoningbank_langgraph.testing import HashEmbeddings
 

@@ -14,7 +14,7 @@ from reasoningbank_langgraph.errors import NotOnServerError, StoreCorruptedError
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.store import folder as bank_folder
 from reasoningbank_langgraph.store.folder import blank_unused, index_folders
-from reasoningbank_langgraph.store.layout import item_id, row_id
+from reasoningbank_langgraph.store.row_layout import item_id, row_id
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 INDEX = {"embed": HashEmbeddings(), "fields": ["text", "more"]}
@@ -256,7 +256,8 @@ def test_an_index_of_unknown_layout_is_left_alone_and_said_so(tmp_path, header):
 
 CRASHING = """
 import os, signal, sys
-from reasoningbank_langgraph.store import ChromaStore, collection, folder, moving
+from reasoningbank_langgraph.store import ChromaStore, collection, folder
+from reasoningbank_langgraph.store import migration as moving
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.testing import HashEmbeddings
 

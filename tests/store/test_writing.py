@@ -5,7 +5,7 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import StoreError
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store.layout import item_id
+from reasoningbank_langgraph.store.row_layout import item_id
 
 HERE = ("a",)
 TWO = {"text": "one vector", "more": "and another"}
@@ -66,7 +66,7 @@ def test_a_row_written_again_meanwhile_is_not_removed_with_the_deleted_one(store
 
     def overtaken(*batch):
         show(*batch)
-        from reasoningbank_langgraph.store.layout import rows_of
+        from reasoningbank_langgraph.store.row_layout import rows_of
 
         vectors = [store._indexing.embed([text], []).documents[text] for text in TWO.values()]
         rows.upsert(rows_of(old, vectors, 64))

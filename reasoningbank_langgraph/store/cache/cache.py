@@ -17,8 +17,8 @@ import numpy as np
 
 from reasoningbank_langgraph.store.cache.matrix import Slice, descending
 from reasoningbank_langgraph.store.cache.namespace import Fresh, Held, Space
-from reasoningbank_langgraph.store.layout import Entry, Vector
 from reasoningbank_langgraph.store.namespaces import Namespace
+from reasoningbank_langgraph.store.row_layout import Entry, Vector
 
 
 class Region:

@@ -17,7 +17,8 @@ from weakref import WeakValueDictionary
 from reasoningbank_langgraph.store.cache.cache import Region, Snapshot, View
 from reasoningbank_langgraph.store.cache.namespace import Fresh
 from reasoningbank_langgraph.store.cache.saved_prefixes import SavedRegions
-from reasoningbank_langgraph.store.layout import (
+from reasoningbank_langgraph.store.namespaces import Namespace, Tally
+from reasoningbank_langgraph.store.row_layout import (
     ITEM,
     PLAIN,
     VECTOR,
@@ -30,7 +31,6 @@ from reasoningbank_langgraph.store.layout import (
     item_of,
     row_id,
 )
-from reasoningbank_langgraph.store.namespaces import Namespace, Tally
 from reasoningbank_langgraph.store.rows import Rows
 
 FIRST_ROWS = {"row": {"$in": [ITEM, PLAIN]}}

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reasoningbank_langgraph.store.layout import Vector
+from reasoningbank_langgraph.store.row_layout import Vector
 
 Array = NDArray[np.float32]
 

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from reasoningbank_langgraph.store.cache.matrix import Matrix
-from reasoningbank_langgraph.store.layout import Entry, Vector
+from reasoningbank_langgraph.store.row_layout import Entry, Vector
 
 ITEM_BYTES = 1_000
 """Memory of one item beside its text and vectors, roughly."""

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from reasoningbank_langgraph.store.cache.cache import Region
 from reasoningbank_langgraph.store.cache.matrix import Matrix
 from reasoningbank_langgraph.store.cache.namespace import FOREVER, Held, Space
-from reasoningbank_langgraph.store.layout import Entry, item_id
 from reasoningbank_langgraph.store.namespaces import Namespace
+from reasoningbank_langgraph.store.row_layout import Entry, item_id
 
 ALIGNED = 64
 HEAD = ("created", "updated", "order", "expires", "ttl", "vectors", "token", "paths")

@@ -29,8 +29,8 @@ from reasoningbank_langgraph.store.collection import (
 from reasoningbank_langgraph.store.connect import folder_of
 from reasoningbank_langgraph.store.folder import purge
 from reasoningbank_langgraph.store.indexing import Indexing
-from reasoningbank_langgraph.store.layout import Entry, Row, entry_of, row_id, rows_of
 from reasoningbank_langgraph.store.leftovers import remove_old_index
+from reasoningbank_langgraph.store.row_layout import Entry, Row, entry_of, row_id, rows_of
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.settings import Progress
 from reasoningbank_langgraph.store.values import decode_value

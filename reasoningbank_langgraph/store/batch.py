@@ -22,8 +22,8 @@ from langgraph.store.base import (
 from reasoningbank_langgraph.errors import InvalidOperationError
 from reasoningbank_langgraph.store.filters import check_filter
 from reasoningbank_langgraph.store.indexing import Indexing
-from reasoningbank_langgraph.store.layout import Paths, item_id
 from reasoningbank_langgraph.store.namespaces import Namespace, as_namespace, check_condition
+from reasoningbank_langgraph.store.row_layout import Paths, item_id
 from reasoningbank_langgraph.store.values import encode_value
 
 MOST = 1 << 60

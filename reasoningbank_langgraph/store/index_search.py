@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from reasoningbank_langgraph.store.layout import (
+from reasoningbank_langgraph.store.namespaces import Namespace
+from reasoningbank_langgraph.store.row_layout import (
     ITEM,
     PLAIN,
     VECTOR,
@@ -24,7 +25,6 @@ from reasoningbank_langgraph.store.layout import (
     item_of,
     row_id,
 )
-from reasoningbank_langgraph.store.namespaces import Namespace
 from reasoningbank_langgraph.store.rows import Rows
 
 FIRST_ASK, GROWTH = 64, 4
