@@ -10,7 +10,7 @@ from langgraph.store.base import PutOp
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_reasoning_bank
-from reasoningbank_langgraph.bank.turns import turn
+from reasoningbank_langgraph.bank.writer_lock import turn
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError, TooManyItemsError
 from reasoningbank_langgraph.records import Provenance
 

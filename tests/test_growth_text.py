@@ -6,7 +6,7 @@ import json
 import pytest
 
 from reasoningbank_langgraph import Attempt, MemoryBank
-from reasoningbank_langgraph.bank.layout import known_as
+from reasoningbank_langgraph.bank.item_values import known_as
 from reasoningbank_langgraph.errors import ImportFileError, InvalidRecordError
 from reasoningbank_langgraph.extraction.literals import named_literals, task_literals, without_details
 from reasoningbank_langgraph.records import MemoryItem, task_key

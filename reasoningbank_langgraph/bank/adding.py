@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from reasoningbank_langgraph.bank.layout import Match, Namespace, delete, put, to_item, without_secrets
+from reasoningbank_langgraph.bank.item_values import Match, Namespace, delete, put, to_item, without_secrets
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
 from reasoningbank_langgraph.records import MemoryItem

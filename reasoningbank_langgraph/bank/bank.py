@@ -13,14 +13,14 @@ from langgraph.store.base import GetOp
 
 from reasoningbank_langgraph.bank import adding, forgetting, importing, jsonl, searching
 from reasoningbank_langgraph.bank.adding import Written
+from reasoningbank_langgraph.bank.arguments import as_id, as_ids, check_items, check_store
 from reasoningbank_langgraph.bank.branches import Branch, checkpointed, latest, orphans
-from reasoningbank_langgraph.bank.given import as_id, as_ids, check_items, check_store
 from reasoningbank_langgraph.bank.importing import Imported
-from reasoningbank_langgraph.bank.layout import Match, check_match, to_item
+from reasoningbank_langgraph.bank.item_values import Match, check_match, to_item
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
-from reasoningbank_langgraph.bank.past import Past, then
 from reasoningbank_langgraph.bank.searching import Question
-from reasoningbank_langgraph.bank.turns import aturn, turn
+from reasoningbank_langgraph.bank.snapshots import Past, then
+from reasoningbank_langgraph.bank.writer_lock import aturn, turn
 from reasoningbank_langgraph.errors import PastBankError
 from reasoningbank_langgraph.namespaces import check_filled
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, ItemStatus, MemoryItem, RetrievedMemory

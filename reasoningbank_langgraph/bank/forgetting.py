@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from reasoningbank_langgraph.bank.given import as_id
-from reasoningbank_langgraph.bank.layout import TASK_VECTOR, Namespace, delete, retired, rewrite
+from reasoningbank_langgraph.bank.arguments import as_id
+from reasoningbank_langgraph.bank.item_values import TASK_VECTOR, Namespace, delete, retired, rewrite
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.records import ItemStatus, now
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from reasoningbank_langgraph.bank.item_values import Match, Namespace, delete, put, to_item, without_secrets
 from reasoningbank_langgraph.bank.jsonl import Numbered
-from reasoningbank_langgraph.bank.layout import Match, Namespace, delete, put, to_item, without_secrets
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import ImportFileError
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem

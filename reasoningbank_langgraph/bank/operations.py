@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from langgraph.store.memory import InMemoryStore
 
-from reasoningbank_langgraph.bank.layout import Namespace, distinct, find
+from reasoningbank_langgraph.bank.item_values import Namespace, distinct, find
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Op, SearchItem

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reasoningbank_langgraph.bank.branches import Branch, Sight, sight
-from reasoningbank_langgraph.bank.layout import Namespace, find, known_as, matched_text, micros, to_item
+from reasoningbank_langgraph.bank.item_values import Namespace, find, known_as, matched_text, micros, to_item
 from reasoningbank_langgraph.bank.operations import PAGE, Ops
-from reasoningbank_langgraph.bank.past import Past
+from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, RetrievedMemory, now, task_key
 

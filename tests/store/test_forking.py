@@ -82,7 +82,7 @@ def hold():
         done.wait()
 threading.Thread(target=hold, daemon=True).start()
 busy.wait()
-from reasoningbank_langgraph.bank import turns
+from reasoningbank_langgraph.bank import writer_lock as turns
 hold_turn = turns.turn(store, HERE)
 hold_turn.__enter__()
 say(json.dumps(in_a_child(names_of_errors)))

@@ -14,7 +14,7 @@ import pytest
 from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_reasoning_bank
-from reasoningbank_langgraph.bank.layout import put
+from reasoningbank_langgraph.bank.item_values import put
 from reasoningbank_langgraph.errors import NamespaceError
 from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.store import ChromaStore

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from reasoningbank_langgraph.bank.branches import Branch, sight
-from reasoningbank_langgraph.bank.layout import NEVER, Namespace, micros, to_item
+from reasoningbank_langgraph.bank.item_values import NEVER, Namespace, micros, to_item
 from reasoningbank_langgraph.bank.operations import Ops
 from reasoningbank_langgraph.errors import InvalidMomentError
 

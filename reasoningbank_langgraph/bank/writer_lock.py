@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from reasoningbank_langgraph.bank.layout import Namespace
+from reasoningbank_langgraph.bank.item_values import Namespace
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
