@@ -1,0 +1,271 @@
+"""What a bank returns for a task: close, active, in date, of others' tasks, and as many as asked for."""
+
+import sys
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from langgraph.store.memory import InMemoryStore
+
+from reasoningbank_langgraph import MemoryBank, MemoryItem, create_retrieve
+from reasoningbank_langgraph.bank import operations
+from reasoningbank_langgraph.errors import InvalidNamespaceLabelError
+from reasoningbank_langgraph.namespaces import Filled
+from reasoningbank_langgraph.records import now
+
+from ..loop_fakes import indexed_memory, open_store
+
+STORES = pytest.mark.parametrize("kind", ["memory", "chroma"])
+
+
+def lesson(name, task, experience=None, **changes):
+    values = {"id": name, "title": f"title {name}", "description": f"when {name}", "content": f"do {name}"}
+    return MemoryItem(**{**values, "outcome": "success", "task": task, "experience_id": experience or name, **changes})
+
+
+def ids(memories):
+    return [memory.item.id for memory in memories]
+
+
+@STORES
+def test_the_closest_experience_comes_with_all_its_items(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        bank = MemoryBank(store, ("m",))
+        bank.add([lesson("a1", "red green blue", "a"), lesson("a2", "red green blue", "a")])
+        bank.add([lesson("b1", "cold winter night", "b")])
+        found = bank.search("red green grey")
+        assert ids(found) == ["a1", "a2"]
+        assert found[0].score == found[1].score > 0.5
+        assert "similarity" in found[0].why
+        assert ids(bank.search("a winter night")) == ["b1"]
+
+
+@STORES
+def test_k_counts_experiences_and_max_items_what_is_shown(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        bank = MemoryBank(store, ("m",))
+        for name in "abcd":
+            bank.add([lesson(f"{name}{number}", f"red green {name}", name) for number in range(3)])
+        assert len({memory.item.experience_id for memory in bank.search("red green", k=2, max_items=9)}) == 2
+        assert len(bank.search("red green", k=2, max_items=9)) == 6
+        assert len(bank.search("red green", k=2, max_items=4)) == 4
+
+
+@STORES
+def test_what_may_not_be_shown_never_crowds_out_what_may(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        bank = MemoryBank(store, ("m",))
+        for number in range(40):
+            bank.add([lesson(f"old{number}", "red green blue", valid_until=now() - timedelta(days=1))])
+            bank.add([lesson(f"bad{number}", "red green blue", status="quarantined")])
+        bank.add([lesson("good", "red green", valid_until=now() + timedelta(days=1))])
+        assert ids(bank.search("red green blue yellow")) == ["good"]
+
+
+def test_a_floor_on_the_similarity_is_kept():
+    bank = MemoryBank(indexed_memory(), ("m",))
+    bank.add([lesson("a", "red green blue")])
+    assert ids(bank.search("red green grey", min_score=0.4)) == ["a"]
+    assert bank.search("cold winter night", min_score=0.9) == []
+    (found,) = bank.search("red green grey")
+    assert ids(bank.search("red green grey", min_score=found.score)) == ["a"]
+
+
+def test_of_an_experience_the_closest_lesson_comes_first_and_each_says_why():
+    bank = MemoryBank(indexed_memory(), ("m",))
+    titles = {"a1": "cold winter", "a2": "red green", "a3": "old stones"}
+    bank.add([lesson(name, "yellow field", "a", title=title, description="x") for name, title in titles.items()])
+    found = bank.search("red green")
+    assert ids(found) == ["a2", "a1", "a3"]
+    assert ids(bank.search("red green", max_items=1)) == ["a2"]
+    assert found[0].why == f"similarity {found[0].score:.2f} of its task or lesson to this task"
+    assert {memory.why for memory in found[1:]} == {
+        f"learned in the same attempt as an item of similarity {found[0].score:.2f}"
+    }
+
+
+def test_experiences_of_as_many_lessons_as_there_can_be_leave_room_for_each_other():
+    bank = MemoryBank(indexed_memory(), ("m",), match="lesson")
+    for name in "abc":
+        bank.add(
+            [lesson(f"{name}{place}", "x", name, title="red green", description=name * place) for place in range(1, 6)]
+        )
+    assert {memory.item.experience_id for memory in bank.search("red green", k=3, max_items=99)} == set("abc")
+
+
+@pytest.mark.parametrize(
+    ("match", "query", "expected"),
+    [("task", "red green", ["a"]), ("lesson", "title a when a", ["a"]), ("lesson", "title b when b", ["b"])],
+)
+def test_what_a_task_is_matched_with_can_be_chosen(match, query, expected):
+    bank = MemoryBank(indexed_memory(), ("m",), match=match)
+    bank.add([lesson("a", "red green")])
+    bank.add([lesson("b", "cold winter")])
+    assert ids(bank.search(query + " now")) == expected
+
+
+@STORES
+def test_one_embedding_call_serves_a_retrieval(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        embedder = store.embeddings
+        bank = MemoryBank(store, ("m",))
+        bank.add([lesson("a", "red green", "a"), lesson("a2", "red green", "a")])
+        embedder.calls.clear()
+        bank.search("red green blue", thread_id="t", written=[])
+        assert embedder.calls == [["red green blue"]]
+
+
+@STORES
+def test_a_bank_sees_none_of_the_banks_below_or_beside_it(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        for namespace in [("m", "al"), ("m", "alice"), ("m",), ("m", "al", "x")]:
+            MemoryBank(store, namespace).add([lesson("/".join(namespace), "red green")])
+        for namespace in [("m", "al"), ("m", "alice"), ("m",)]:
+            bank = MemoryBank(store, namespace)
+            assert ids(bank.search("red green blue", k=9, max_items=9)) == ["/".join(namespace)]
+            assert [item.id for item in bank.items()] == ["/".join(namespace)]
+
+
+def test_a_long_task_is_kept_whole_and_matched_by_its_start():
+    bank = MemoryBank(indexed_memory(), ("m",))
+    task = "red green " * 5000
+    bank.add([lesson("a", task)])
+    assert bank.get("a").task == task
+    assert ids(bank.search("red green")) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"k": 0}, "at least 1, got k=0, max_items=3"),
+        ({"max_items": 0}, "at least 1, got k=1, max_items=0"),
+        ({"min_score": -0.1}, "from 0 to 1, got -0.1"),
+        ({"min_score": 1.1}, "from 0 to 1, got 1.1"),
+    ],
+)
+def test_what_a_search_cannot_ask_for_is_refused_by_bank_and_node(options, told):
+    with pytest.raises(ValueError, match=told):
+        MemoryBank(indexed_memory(), ("m",)).search("x", **options)
+    with pytest.raises(ValueError, match=told):
+        create_retrieve(**options)
+    assert MemoryBank(indexed_memory(), ("m",)).search("x", **dict.fromkeys(options, 1)) == []
+
+
+@pytest.mark.parametrize("namespace", [(), ("a.b",), ("",), (1,), ("langgraph", "x")])
+def test_a_namespace_that_stores_refuse_is_refused_by_name(namespace):
+    with pytest.raises(InvalidNamespaceLabelError):
+        MemoryBank(indexed_memory(), namespace)
+
+
+def test_a_template_is_no_namespace_of_a_bank_and_filled_labels_are_taken_as_they_stand():
+    with pytest.raises(InvalidNamespaceLabelError, match=r"'\{user_id\}' is a placeholder"):
+        MemoryBank(indexed_memory(), ("m", "{user_id}"))
+    assert MemoryBank(indexed_memory(), ("m", "a {b}")).namespace == ("m", "a {b}")
+    assert MemoryBank(indexed_memory(), Filled(("m", "{user_id}"))).namespace == ("m", "{user_id}")
+
+
+def test_an_unknown_way_to_match_is_refused():
+    with pytest.raises(ValueError, match="match"):
+        MemoryBank(indexed_memory(), ("m",), match="title")
+
+
+def test_a_read_goes_on_where_another_thread_writes_into_a_store_without_a_lock():
+    bank = MemoryBank(InMemoryStore(), ("math",))
+    for number in range(50):
+        bank.add([lesson(f"l{number}", "add")])
+    interval = sys.getswitchinterval()
+
+    def write():
+        for number in range(90):  # a read that begins anew a hundred times outlasts them all
+            bank.store.put(("math", f"below {number}"), "k", {})
+            time.sleep(0.0005)
+
+    writer = threading.Thread(target=write)
+    sys.setswitchinterval(1e-6)
+    try:
+        writer.start()
+        while writer.is_alive():
+            assert len(bank.items()) == 50
+    finally:
+        writer.join()
+        sys.setswitchinterval(interval)
+
+
+MET_A_WRITE = RuntimeError("dictionary changed size during iteration")
+SIDES = pytest.mark.parametrize("asynchronously", [False, True])
+
+
+class Failing(InMemoryStore):
+    """A store whose next calls raise these errors."""
+
+    def __init__(self, *errors):
+        super().__init__()
+        self.errors, self.calls = list(errors), 0
+
+    def batch(self, ops):
+        self.calls += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return super().batch(ops)
+
+    async def abatch(self, ops):
+        return self.batch(ops)
+
+
+async def item_ids(bank, asynchronously):
+    return [item.id for item in (await bank.aitems() if asynchronously else bank.items())]
+
+
+@SIDES
+async def test_a_read_that_meets_writes_begins_anew_until_it_is_through(asynchronously):
+    bank = MemoryBank(Failing(), ("m",))
+    bank.add([lesson("a", "red green")])
+    bank.store.errors = [MET_A_WRITE] * 99
+    assert await item_ids(bank, asynchronously) == ["a"]
+    bank.store.errors, bank.store.calls = [MET_A_WRITE] * 101, 0
+    with pytest.raises(RuntimeError, match="changed size"):
+        await item_ids(bank, asynchronously)
+    assert bank.store.calls == 100
+
+
+@SIDES
+@pytest.mark.parametrize("error", [RuntimeError("broken"), KeyError("a"), ValueError(str(MET_A_WRITE))], ids=repr)
+async def test_any_other_error_of_the_store_is_raised_as_it_is_and_at_once(error, asynchronously):
+    bank = MemoryBank(Failing(error), ("m",))
+    with pytest.raises(type(error)) as raised:
+        await item_ids(bank, asynchronously)
+    assert raised.value is error
+    assert bank.store.calls == 1
+
+
+@SIDES
+async def test_a_bank_of_several_pages_is_read_whole_and_in_order(asynchronously, monkeypatch):
+    monkeypatch.setattr(operations, "PAGE", 3)
+    for number in (2, 3, 4, 6):
+        bank = MemoryBank(InMemoryStore(), ("m",))
+        for name in range(number):
+            bank.add([lesson(str(name), "red green")])
+            MemoryBank(bank.store, ("m", "below")).add([lesson(str(name), "red green")])
+        assert await item_ids(bank, asynchronously) == [str(name) for name in range(number)]
+
+
+@pytest.mark.parametrize("kind", ["memory", "chroma"])
+async def test_what_was_learned_twice_is_written_changed_and_taken_over_together(kind, tmp_path):
+    """Of one task, and in the same words: a store in memory refuses a batch that embeds one text twice."""
+    with open_store(kind, tmp_path / "one") as one, open_store(kind, tmp_path / "two") as two:
+        first, second = MemoryBank(one, ("m",)), MemoryBank(two, ("m",))
+        words = {"title": "red", "description": "green"}
+        for name in "abc":
+            first.add([lesson(f"{name}{number}", "yellow field", name, **words) for number in range(3)])
+        first.export_jsonl(tmp_path / "bank.jsonl")
+        assert second.import_jsonl(tmp_path / "bank.jsonl") == (9, 0)
+        assert second.items() == first.items()
+        everything = {f"{name}{number}" for name in "abc" for number in range(3)}
+        for bank in (first, second):
+            assert set(bank.set_status(everything, "quarantined")) == everything
+            assert set(await bank.aset_status(everything, "active")) == everything
+            bank.set_status(["a0", "b0"], "superseded")
+            found = bank.search("yellow field now", k=3, max_items=9)
+            assert sorted(ids(found)) == sorted(everything - {"a0", "b0"})
+            assert {round(memory.score, 6) for memory in found} == {round(found[0].score, 6)}

@@ -1,0 +1,108 @@
+"""A bank as it was: at a time, or at a checkpoint."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from reasoningbank_langgraph import MemoryBank, create_reasoning_bank
+from reasoningbank_langgraph.errors import InvalidMomentError, PastBankError
+
+from ..bank.test_forgetting import STORES, lesson
+from ..loop_fakes import indexed_memory, learner, open_store
+
+CONFIG = {"configurable": {"thread_id": "t"}}
+
+
+def moment():
+    return datetime.now(UTC)
+
+
+@STORES
+def test_what_was_written_later_was_not_there(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        bank = MemoryBank(store, ("m",))
+        bank.add([lesson("a", task="red green")])
+        between = moment()
+        bank.add([lesson("b", task="red green blue")])
+        past = bank.as_of(between)
+        assert [item.id for item in past.items()] == ["a"]
+        assert [memory.item.id for memory in past.search("red green blue grey", k=5)] == ["a"]
+        assert (past.get("a").id, past.get("b")) == ("a", None)
+        assert past.totals().items == 1
+        assert bank.as_of(between - timedelta(days=1)).items() == []
+        assert len(bank.as_of(moment()).items()) == 2
+
+
+@STORES
+def test_what_was_retired_later_was_still_active(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        bank = MemoryBank(store, ("m",))
+        bank.add([lesson("a", task="red green")])
+        before = moment()
+        bank.set_status(["a"], "quarantined")
+        after = moment()
+        (then,) = bank.as_of(before).search("red green blue")
+        assert (then.item.id, then.item.status, then.item.retired_at) == ("a", "active", None)
+        assert [item.status for item in bank.as_of(before).items()] == ["active"]
+        assert bank.as_of(after).items() == bank.as_of(after).search("red green blue") == []
+        bank.set_status(["a"], "active")
+        assert bank.as_of(moment()).items() == bank.items()
+
+
+@STORES
+def test_the_horizon_of_an_item_counts_as_it_was_then(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        bank = MemoryBank(store, ("m",))
+        bank.add([lesson("a", task="red green", valid_until=moment() + timedelta(milliseconds=300))])
+        at = moment()
+        assert [memory.item.id for memory in bank.as_of(at).search("red")] == ["a"]
+        assert bank.as_of(at + timedelta(seconds=1)).search("red") == []
+
+
+def test_a_checkpoint_shows_of_its_own_thread_what_its_branch_had_written():
+    store = indexed_memory()
+    answers = count()
+    graph = create_reasoning_bank(
+        lambda _: {"answer": str(next(answers))}, model=learner(titles=("one",)), k=5
+    ).compile(checkpointer=InMemorySaver(), store=store)
+    bank = MemoryBank(store, "reasoningbank")
+    graph.invoke({"task": "add two apples"}, CONFIG)
+    first = graph.get_state(CONFIG)
+    graph.invoke({"task": "add three apples"}, CONFIG)
+    graph.invoke({"task": "add four apples"}, first.config)
+    graph.invoke({"task": "add five apples"}, {"configurable": {"thread_id": "other"}})
+    tip = graph.get_state(CONFIG)
+    assert [item.task for item in bank.as_of(first).items()] == ["add two apples"]
+    assert [item.task for item in bank.as_of(tip).items()] == ["add two apples", "add four apples"]
+    found = bank.as_of(tip).search("add apples", k=9)
+    assert sorted(memory.item.task for memory in found) == ["add four apples", "add two apples"]
+    oldest = list(graph.get_state_history(CONFIG))[-1]
+    assert bank.as_of(oldest).items() == []
+
+
+def test_the_past_cannot_be_written_to():
+    bank = MemoryBank(indexed_memory(), ("m",))
+    bank.add([lesson("a")])
+    past = bank.as_of(moment())
+    for write in (
+        lambda: past.add([lesson("b")]),
+        lambda: past.forget("a"),
+        lambda: past.set_status(["a"], "superseded"),
+    ):
+        with pytest.raises(PastBankError):
+            write()
+    assert [item.id for item in bank.items()] == ["a"]
+
+
+@pytest.mark.parametrize("when", [datetime(2026, 1, 1), "yesterday", None, 5])
+def test_what_is_no_moment_is_refused(when):
+    with pytest.raises(InvalidMomentError):
+        MemoryBank(indexed_memory(), ("m",)).as_of(when)
+
+
+def test_a_thread_without_a_checkpoint_is_no_moment():
+    graph = create_reasoning_bank(lambda _: {}, model=learner()).compile(checkpointer=InMemorySaver())
+    with pytest.raises(InvalidMomentError, match="checkpointer"):
+        MemoryBank(indexed_memory(), ("m",)).as_of(graph.get_state(CONFIG))

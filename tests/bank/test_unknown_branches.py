@@ -1,0 +1,411 @@
+"""A thread's lessons are hidden from it only where they are known to be of another branch; what is unknown is shown."""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from itertools import count
+from typing import Annotated
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint
+from langgraph.graph import START, StateGraph
+from langgraph.store.memory import InMemoryStore
+from typing_extensions import TypedDict
+
+from reasoningbank_langgraph import (
+    MemoryBank,
+    ReasoningBankState,
+    Verdict,
+    create_consolidate,
+    create_extract,
+    create_judge,
+    create_matts,
+    create_reasoning_bank,
+    create_retrieve,
+)
+from reasoningbank_langgraph.bank import searching
+from reasoningbank_langgraph.errors import UnknownBranchError
+from reasoningbank_langgraph.state import add_ids, attempts
+
+from ..loop_fakes import indexed_memory, learner
+
+CONFIG = {"configurable": {"thread_id": "t"}}
+MODEL = learner(titles=("one",))  # no two of its lessons are the same
+
+
+class Looking:
+    """A solver that notes which tasks' lessons it is shown, and answers each call otherwise."""
+
+    def __init__(self, wait=None):
+        self.seen, self.answers, self.wait = {}, count(), wait
+
+    def __call__(self, state):
+        self.seen[state["task"]] = {memory["item"]["task"] for memory in state["memories"]}
+        if self.wait:
+            self.wait(state["task"])
+        return {"answer": str(next(self.answers))}
+
+
+def loop(solver, **options):
+    return create_reasoning_bank(solver, model=MODEL, k=50, max_items=250, **options)
+
+
+def matts(solver, **options):
+    return create_matts(solver, model=MODEL, k=2, experiences=50, max_items=250, **options)
+
+
+def run(app, *numbers, config=CONFIG, **options):
+    for number in numbers:
+        app.invoke({"task": f"task {number}"}, config, **options)
+
+
+def tasks(*numbers):
+    return {f"task {number}" for number in numbers}
+
+
+def bank(store):
+    return MemoryBank(store, "reasoningbank")
+
+
+@pytest.mark.parametrize("build", [loop, matts])
+def test_without_a_checkpointer_there_are_no_branches_whatever_the_thread_id(build):
+    solver, store = Looking(), indexed_memory()
+    run(build(solver).compile(store=store), 1, 2, 3)
+    assert solver.seen["task 3"] == tasks(1, 2)
+
+
+@pytest.mark.parametrize("build", [loop, matts])
+@pytest.mark.parametrize("length", [1, 20])
+def test_a_bank_that_outlives_its_checkpoints_is_shown_to_its_threads(build, length):
+    store = indexed_memory()
+    run(build(Looking()).compile(checkpointer=InMemorySaver(), store=store), *range(length))
+    solver = Looking()
+    run(build(solver).compile(checkpointer=InMemorySaver(), store=store), "a", "b")
+    assert solver.seen["task a"] == tasks(*range(length))
+    assert solver.seen["task b"] == tasks(*range(length), "a")
+
+
+async def test_a_deleted_thread_is_shown_what_it_learned_before():
+    solver, store, saver = Looking(), indexed_memory(), InMemorySaver()
+    app = loop(solver).compile(checkpointer=saver, store=store)
+    await app.ainvoke({"task": "task 1"}, CONFIG)
+    await saver.adelete_thread("t")
+    await app.ainvoke({"task": "task 2"}, CONFIG)
+    assert solver.seen["task 2"] == tasks(1)
+
+
+def test_two_programs_with_one_thread_id_and_one_bank_see_each_others_lessons():
+    store, solvers = indexed_memory(), [Looking(), Looking()]
+    apps = [loop(solver).compile(checkpointer=InMemorySaver(), store=store) for solver in solvers]
+    for number in range(4):
+        run(apps[number % 2], number)
+    assert solvers[1].seen["task 3"] == tasks(0, 1, 2)
+
+
+def test_lessons_that_tell_of_no_branch_are_shown():
+    solver, store = Looking(), indexed_memory()
+    app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
+    run(app, 1)
+    (new,) = bank(store).items()
+    plain = {"origin": "", "line": (), "after": None, "attempt_digest": "other"}
+    old = new.model_copy(
+        update={
+            "id": "old",
+            "experience_id": "old",
+            "task": "task 0",
+            "provenance": new.provenance.model_copy(update=plain),
+        }
+    )
+    bank(store).add([old])
+    run(app, 2)
+    assert solver.seen["task 2"] == tasks(0, 1)
+
+
+def functional(solver, saver, store, *, keep):
+    nodes = [
+        create_judge(judge=lambda attempt: Verdict(status="success", judge="tests")),
+        create_extract(MODEL),
+        create_consolidate(),
+    ]
+    retrieve = create_retrieve(k=50, max_items=250)
+
+    @entrypoint(checkpointer=saver, store=store)
+    def work(task, *, previous=None):
+        state = {"task": task, **({"written": (previous or {}).get("written", [])} if keep else {})}
+        state |= retrieve.invoke(state)
+        state |= solver(state)
+        before = state.get("written", [])
+        for node in nodes:
+            state |= node.invoke(state)
+        return {**state, "written": [*before, *state["written"]]}
+
+    return work
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_function_of_ones_own_is_shown_what_its_thread_learned(keep):
+    solver, store = Looking(), indexed_memory()
+    work = functional(solver, InMemorySaver(), store, keep=keep)
+    for number in (1, 2, 3):
+        work.invoke(f"task {number}", CONFIG)
+    assert solver.seen["task 3"] == tasks(1, 2)
+
+
+class Meeting:
+    """Lets as many solvers as there are wait for each other."""
+
+    def __init__(self, parties):
+        self.barrier = threading.Barrier(parties, timeout=20)
+
+    def __call__(self, task):
+        if "late" not in task:
+            self.barrier.wait()
+
+
+@pytest.mark.parametrize("first", [(), ("0",)], ids=["a new thread", "a thread with a past"])
+def test_runs_at_once_on_one_thread_are_shown_to_its_later_runs_and_stay(first):
+    solver, store = Looking(), indexed_memory()
+    app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
+    run(app, *first)
+    solver.wait = Meeting(3)
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda name: run(app, name), "abc"))
+    run(app, "late 1", "late 2")
+    assert solver.seen["task late 1"] == tasks(*first, *"abc")
+    assert solver.seen["task late 2"] == tasks(*first, *"abc", "late 1")
+    assert bank(store).reconcile("t", app) == []
+    if first:
+        assert bank(store).reconcile("t", app, forget=True) == []
+    assert len(bank(store).items()) == 5 + len(first)
+
+
+async def test_tasks_of_one_loop_at_once_on_one_thread_are_shown_to_its_later_runs():
+    solver, store = Looking(), indexed_memory()
+    app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
+    await app.ainvoke({"task": "task 0"}, CONFIG)
+    solver.wait = Meeting(3)
+    await asyncio.gather(*(app.ainvoke({"task": f"task {name}"}, CONFIG) for name in "abc"))
+    await app.ainvoke({"task": "task late"}, CONFIG)
+    assert solver.seen["task late"] == tasks(0, *"abc")
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_a_pool_that_works_off_many_tasks_on_one_thread_hides_none_of_them(workers):
+    solver, store = Looking(), indexed_memory()
+    app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
+    run(app, "first")
+    numbers = list(range(12))
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(lambda number: run(app, number, durability="sync"), numbers))
+    run(app, "last")
+    assert solver.seen["task last"] == tasks("first", *numbers)
+    with suppress(UnknownBranchError):
+        bank(store).reconcile("t", app, forget=True)
+    assert len(bank(store).items()) == 14
+
+
+def test_a_run_that_begins_while_another_one_is_half_done_hides_nothing_of_it():
+    solver, store = Looking(), indexed_memory()
+    app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
+    run(app, 0)
+
+    def meanwhile(task):
+        if task == "task slow":
+            run(app, "quick 1", "quick 2")
+
+    solver.wait = meanwhile
+    run(app, "slow")
+    run(app, "late")
+    assert solver.seen["task late"] == tasks(0, "slow", "quick 1", "quick 2")
+    assert bank(store).reconcile("t", app, forget=True) == []
+
+
+@pytest.mark.parametrize("build", [loop, matts])
+@pytest.mark.parametrize("length", [1, 3, 25])
+def test_branches_of_any_length_stay_apart_and_an_orphan_is_known(build, length):
+    solver, store = Looking(), indexed_memory()
+    app = build(solver).compile(checkpointer=InMemorySaver(), store=store)
+    run(app, "trunk")
+    fork = app.get_state(CONFIG).config
+    run(app, *(f"a{number}" for number in range(length)))
+    one = app.get_state(CONFIG).config
+    run(app, "b0", config=fork)
+    run(app, *(f"b{number}" for number in range(1, length)), "b")
+    assert solver.seen["task b"] == tasks("trunk", *(f"b{number}" for number in range(length)))
+    assert {item.task for item in bank(store).reconcile("t", app)} == tasks(*(f"a{number}" for number in range(length)))
+    run(app, "a", config=one)
+    assert solver.seen["task a"] == tasks("trunk", *(f"a{number}" for number in range(length)))
+    gone = bank(store).reconcile("t", app, forget=True)
+    assert {item.task for item in gone} == tasks("b", *(f"b{number}" for number in range(length)))
+
+
+def test_a_fork_from_a_run_that_taught_nothing_and_one_from_the_middle_of_a_run_are_branches():
+    def judge(attempt):
+        return Verdict(status="indeterminate" if "vain" in attempt.task else "success", judge="tests")
+
+    solver, store = Looking(), indexed_memory()
+    app = loop(solver, judge=judge).compile(checkpointer=InMemorySaver(), store=store)
+    run(app, "trunk", "vain")
+    vain = app.get_state(CONFIG).config
+    run(app, "a")
+    middle = next(state.config for state in app.get_state_history(CONFIG) if state.next == ("judge",))
+    run(app, "b", config=middle)
+    assert solver.seen["task b"] == tasks("trunk")
+    run(app, "c")
+    assert solver.seen["task c"] == tasks("trunk", "b")
+    run(app, "d", config=vain)
+    assert solver.seen["task d"] == tasks("trunk")
+
+
+def test_a_fork_by_update_state_and_one_within_an_attempt_are_branches():
+    solver, store = Looking(), indexed_memory()
+    app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
+    run(app, "trunk")
+    trunk = app.get_state(CONFIG).config
+    run(app, "a")
+    past = next(state.config for state in app.get_state_history(CONFIG) if state.next == ("judge",))
+    app.invoke(None, app.update_state(past, {"answer": "changed"}, as_node="solve"))
+    run(app, "after the change")
+    assert len({item.provenance.attempt_digest for item in bank(store).items()}) == 4
+    shown = app.get_state(CONFIG).values["memories"]
+    known = set(app.get_state(CONFIG).values["written"])
+    assert {memory["item"]["id"] for memory in shown} <= known
+    app.update_state(trunk, {"messages": []}, as_node="consolidate")
+    run(app, "after the update")
+    assert solver.seen["task after the update"] == tasks("trunk")
+
+
+class Parent(TypedDict, total=False):
+    task: str
+    written: Annotated[list[str], add_ids]
+
+
+@pytest.mark.parametrize("state", [ReasoningBankState, Parent])
+def test_branches_of_a_graph_that_holds_the_loop_stay_apart(state):
+    solver, store = Looking(), indexed_memory()
+    builder = StateGraph(state).add_node("loop", loop(solver).compile()).add_edge(START, "loop")
+    app = builder.compile(checkpointer=InMemorySaver(), store=store)
+    run(app, "trunk")
+    fork = app.get_state(CONFIG).config
+    run(app, "a0", "a1")
+    one = app.get_state(CONFIG).config
+    run(app, "b0", config=fork)
+    run(app, "b1", "b")
+    assert solver.seen["task b"] == tasks("trunk", "b0", "b1")
+    run(app, "a", config=one)
+    assert solver.seen["task a"] == tasks("trunk", "a0", "a1")
+
+
+def test_to_forget_orphans_is_refused_where_some_lessons_may_be_none():
+    solver, store, saver = Looking(), indexed_memory(), InMemorySaver()
+    app = loop(solver).compile(checkpointer=saver, store=store)
+    run(app, "lost")
+    saver.delete_thread("t")
+    run(app, "trunk")
+    fork = app.get_state(CONFIG).config
+    run(app, "a")
+    run(app, "b", config=fork)
+    assert [item.task for item in bank(store).reconcile("t", app)] == ["task a"]
+    lost = bank(store).items()[0].id
+    with pytest.raises(UnknownBranchError, match=rf"1 of its 4 items, '{lost}'.*nothing was removed.*forget\(id\)"):
+        bank(store).reconcile("t", app, forget=True)
+    with pytest.raises(UnknownBranchError):
+        asyncio.run(bank(store).areconcile("t", app, forget=True))
+    assert len(bank(store).items()) == 4
+    bank(store).forget(lost, cascade=False)
+    assert [item.task for item in bank(store).reconcile("t", app, forget=True)] == ["task a"]
+
+
+def test_a_lesson_that_was_forgotten_on_the_way_hides_nothing_else():
+    solver, store = Looking(), indexed_memory()
+    app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
+    run(app, *range(6))
+    bank(store).forget(bank(store).items()[3].id, cascade=False)
+    run(app, "late")
+    assert solver.seen["task late"] == tasks(0, 1, 2, 4, 5)
+
+
+def test_a_clock_that_goes_back_hides_nothing_of_ones_own_branch(monkeypatch):
+    solver, store = Looking(), indexed_memory()
+    app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
+    run(app, 0, 1)
+    now = attempts.now
+    monkeypatch.setattr(attempts, "now", lambda: now() - timedelta(hours=1))
+    run(app, 2, 3)
+    assert solver.seen["task 3"] == tasks(0, 1, 2)
+
+
+def test_the_bank_at_a_checkpoint_shows_what_is_unknown_and_not_what_is_of_another_branch():
+    solver, store, saver = Looking(), indexed_memory(), InMemorySaver()
+    app = loop(solver).compile(checkpointer=saver, store=store)
+    run(app, "lost")
+    saver.delete_thread("t")
+    run(app, "trunk")
+    fork = app.get_state(CONFIG).config
+    run(app, "a")
+    one = app.get_state(CONFIG)
+    run(app, "b", config=fork)
+    two = app.get_state(CONFIG)
+    assert {item.task for item in bank(store).as_of(one).items()} == tasks("lost", "trunk", "a")
+    then = bank(store).as_of(two)
+    assert {item.task for item in then.items()} == tasks("lost", "trunk", "b")
+    assert {memory.item.task for memory in then.search("task x", k=9, max_items=9)} == tasks("lost", "trunk", "b")
+    hidden = next(item.id for item in bank(store).items() if item.task == "task a")
+    assert (then.get(hidden), then.get(then.items()[0].id)) == (None, then.items()[0])
+
+
+def test_an_exported_bank_still_tells_branches_apart(tmp_path):
+    solver, store, saver = Looking(), indexed_memory(), InMemorySaver()
+    app = loop(solver).compile(checkpointer=saver, store=store)
+    run(app, "trunk")
+    fork = app.get_state(CONFIG).config
+    run(app, "a")
+    bank(store).export_jsonl(tmp_path / "lessons.jsonl")
+    other = InMemoryStore()
+    bank(other).import_jsonl(tmp_path / "lessons.jsonl")
+    run(loop(solver).compile(checkpointer=saver, store=other), "b", config=fork)
+    assert solver.seen["task b"] == tasks("trunk")
+
+
+def test_a_search_of_ones_own_hides_what_is_known_to_be_of_another_branch():
+    solver, store = Looking(), indexed_memory()
+    app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
+    run(app, "trunk")
+    fork = app.get_state(CONFIG).config
+    run(app, "a")
+    run(app, "b", config=fork)
+    state = app.get_state(CONFIG).values
+    asked = {"k": 9, "max_items": 9, "thread_id": "t", "written": state["written"]}
+    for more in ({}, {"attempt": state["attempt"]}):
+        found = bank(store).search("task x", **asked, **more)
+        assert {memory.item.task for memory in found} == tasks("trunk", "b")
+
+
+def test_lessons_of_another_branch_crowd_out_none_of_ones_own_however_close(monkeypatch):
+    monkeypatch.setattr(searching, "PAGE", 5)
+    solver, store = Looking(), indexed_memory()
+    app = create_reasoning_bank(solver, model=MODEL).compile(checkpointer=InMemorySaver(), store=store)
+    app.invoke({"task": "cold winter"}, CONFIG)
+    fork = app.get_state(CONFIG).config
+    for number in range(16):
+        app.invoke({"task": f"red green blue {number}"}, CONFIG)
+    app.invoke({"task": "red green blue"}, fork)
+    assert solver.seen["red green blue"] == {"cold winter"}
+
+
+def test_one_id_that_was_written_is_one_id():
+    solver, store = Looking(), indexed_memory()
+    app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
+    run(app, "trunk")
+    fork = app.get_state(CONFIG).config
+    run(app, "a")
+    run(app, "b", config=fork)
+    own = app.get_state(CONFIG).values["written"][-1]
+    asked = {"k": 9, "max_items": 9, "thread_id": "t"}
+    found = [{memory.item.task for memory in bank(store).search("x", **asked, written=one)} for one in (own, [own])]
+    assert found[0] == found[1]
+    assert "task b" in found[0]
+    assert "task a" not in found[0]

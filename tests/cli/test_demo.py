@@ -1,0 +1,98 @@
+"""`reasoningbank demo` as a person sees it: a bank that grows, a comparison in pairs, and what is said of it."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from reasoningbank_langgraph import embeddings
+from reasoningbank_langgraph.cli import app
+from reasoningbank_langgraph.cli.demo import LEARNED_ON, TRIED_ON
+from reasoningbank_langgraph.cli.demo_problems import drawn
+from reasoningbank_langgraph.cli.demo_screen import Show, Tried, mcnemar
+from reasoningbank_langgraph.local import model_choice
+from reasoningbank_langgraph.math_solver.problems import Problem
+from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
+
+from ..loop_fakes import lessons
+
+PASSES = r"First pass(.*)Second pass(.*)What came of it(.*)"
+
+
+def adder(counter):
+    """A model that adds whatever it is asked, right about sums and wrong elsewhere; a lesson makes it say 1."""
+
+    def reply(messages):
+        if "You teach" in messages[0].text:
+            return lessons("add them up", way=next(counter))
+        if len(messages) == 7:  # a lesson stands before the problem
+            return "\\boxed{1}"
+        return f"\\boxed{{{sum(int(number) for number in re.findall('[0-9]+', messages[-1].text))}}}"
+
+    return ScriptedChatModel(reply)
+
+
+@pytest.fixture
+def demo(monkeypatch, tmp_path):
+    chosen = model_choice.ResolvedModel(adder(iter(range(1000))), "a scripted model: for tests")
+    monkeypatch.setattr(model_choice, "resolve_model", lambda *_, **__: chosen)
+    monkeypatch.setattr(embeddings, "default_embeddings", HashEmbeddings)
+
+    def run():
+        done = CliRunner().invoke(app, ["demo", "--bank", str(tmp_path / "bank")], env={"COLUMNS": "200"})
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    return run
+
+
+def test_each_problem_has_a_line_and_the_end_counts_what_stood_there(demo):
+    out = demo()
+    first, second, end = re.search(PASSES, out, re.DOTALL).groups()
+    assert len(re.findall(r"^  \S.* (right|\(not \d+\))", first, re.MULTILINE)) == LEARNED_ON
+    assert len(re.findall(r"  without .*  with ", second)) == TRIED_ON
+    right = len(re.findall(r" right  (?:learned|nothing)", first))
+    assert f"solved    {right} of {LEARNED_ON} in the first pass" in end
+    alone, helped = len(re.findall(r"without \S+ right", second)), len(re.findall(r"with \S+ right", second))
+    assert f"{alone} of {TRIED_ON} right without the bank, {helped} with it" in end
+    assert alone > 0
+    assert "add them up" in end
+
+
+def test_the_next_run_starts_from_the_bank_with_other_problems(demo):
+    first, second = demo(), demo()
+    assert "empty, this run starts it" in first
+    assert f"starts from {LEARNED_ON} lessons of {LEARNED_ON} attempts" in second
+    asked = [set(re.findall(r"^  (\S.{57}) ", out, re.MULTILINE)) for out in (first, second)]
+    assert len(asked[0] & asked[1]) < 10
+
+
+def test_the_same_seed_draws_the_same_problems_none_twice_and_every_kind():
+    problems = drawn(20, "learn-0")
+    assert drawn(20, "learn-0") == problems
+    assert len({problem.text for problem in problems}) == len({problem.id for problem in problems}) == 20
+    assert {problem.text for problem in drawn(20, "new-0")} != {problem.text for problem in problems}
+
+
+@pytest.mark.parametrize(("fixed", "broken", "p"), [(0, 0, 1.0), (5, 0, 0.0625), (6, 0, 0.03125), (1, 8, 0.0390625)])
+def test_the_exact_test_is_that_of_mcnemar(fixed, broken, p):
+    assert mcnemar(fixed, broken) == mcnemar(broken, fixed) == pytest.approx(p)
+
+
+@pytest.mark.parametrize(
+    ("fixed", "broken", "said"),
+    [
+        (3, 1, "3 fixed, 1 broken, exact McNemar p 0.62. With 10 problems that shows no difference, either way."),
+        (6, 0, "p 0.03. It helped. One run of few problems"),
+        (0, 6, "p 0.03. It did harm. One run of few problems"),
+    ],
+)
+def test_what_is_said_of_the_bank_is_no_more_than_the_pairs_hold(fixed, broken, said, capsys):
+    def tried(right):
+        return Tried(Problem("p", "What is 1 + 1?", "2"), "2", right, "add", "")
+
+    pairs = [(False, True)] * fixed + [(True, False)] * broken + [(True, True)] * (10 - fixed - broken)
+    show = Show(SimpleNamespace(), "bank")
+    show.second_pass(10, [(tried(without), tried(having)) for without, having in pairs])
+    assert said in show.verdict()

@@ -1,0 +1,412 @@
+"""Rollouts that fail, hang, ask or die: the run goes on, the bank has one experience, and nothing is done twice."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command, RetryPolicy, interrupt
+from typing_extensions import TypedDict
+
+from reasoningbank_langgraph import create_matts
+from reasoningbank_langgraph.errors import TooFewAttemptsError
+
+from ..conftest import REPOSITORY
+from ..loop_fakes import indexed_memory, learner
+from ..matts_fakes import CONFIG, TASK, bank, judged_by, matts, solving
+
+BOOM = ValueError("boom")
+
+
+def errors(result):
+    return [rollout["error"] and rollout["error"]["type"] for rollout in result["rollouts"]]
+
+
+@pytest.mark.parametrize(
+    ("k", "answers", "failed"),
+    [
+        (2, (BOOM, "4"), 1),
+        (5, ("4", BOOM, "4", "4", "4"), 1),
+        (5, (BOOM, BOOM, "4", BOOM, BOOM), 4),
+        (16, (BOOM, "4"), 8),
+    ],
+)
+def test_rollouts_that_fail_are_recorded_and_the_others_go_on(k, answers, failed):
+    store = indexed_memory()
+    result = matts(solving(*answers), store, k=k).invoke(TASK, CONFIG)
+    assert errors(result).count("ValueError") == failed == result["selection"]["rollouts"]["failed"]
+    assert {rollout["error"]["message"] for rollout in result["rollouts"] if rollout["error"]} == {"boom"}
+    assert result["answer"] == "4"
+    assert bank(store).totals().experiences == 1
+
+
+class MuteError(Exception):
+    def __str__(self):
+        raise RuntimeError("mute")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MuteError(), "could not be read: RuntimeError"),
+        (ValueError("401: key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"), "401: key [api key removed]"),
+        (ExceptionGroup("several", [ValueError("one"), KeyError("two")]), "ValueError: one; KeyError: 'two'"),
+    ],
+)
+def test_errors_of_every_kind_are_recorded_with_what_they_say(error, said):
+    result = matts(solving("4", error), k=2).invoke(TASK, CONFIG)
+    assert said in result["rollouts"][1]["error"]["message"]
+
+
+def test_a_conversation_that_cannot_be_read_fails_its_rollout_and_not_the_run():
+    def solve(state, config: RunnableConfig):
+        return {"answer": "4", "note": ["", object()][config["configurable"]["rollout"]]}
+
+    graph = matts(
+        solve, k=2, learn=False, saver=False, messages=lambda state: [state.get("note", "")], state_schema=Noted
+    )
+    assert errors(graph.invoke(TASK)) == [None, "InvalidRecordError"]
+
+
+class Noted(TypedDict, total=False):
+    task: str
+    answer: str
+    note: object
+
+
+@pytest.mark.parametrize(("k", "min_attempts"), [(1, 1), (2, 1), (5, 1), (16, 1), (3, 3)])
+def test_below_min_attempts_one_error_tells_all_causes_and_nothing_is_written(k, min_attempts):
+    store = indexed_memory()
+    answers = (BOOM,) if min_attempts == 1 else ("4", BOOM, KeyError("gone"))
+    with pytest.raises(TooFewAttemptsError, match=r"min_attempts.*boom") as caught:
+        matts(solving(*answers), store, k=k, min_attempts=min_attempts).invoke(TASK, CONFIG)
+    assert len(caught.value.failures) == (k if min_attempts == 1 else 2)
+    assert bank(store).items() == []
+
+
+def test_after_too_many_failures_the_task_can_be_given_again_in_the_same_thread():
+    store, saver = indexed_memory(), InMemorySaver()
+    with pytest.raises(TooFewAttemptsError):
+        matts(solving(BOOM), store, saver, k=2).invoke(TASK, CONFIG)
+    result = matts(solving("4"), store, saver, k=2).invoke(TASK, CONFIG)
+    assert errors(result) == [None, None]
+    assert bank(store).totals().experiences == 1
+
+
+def test_what_cannot_succeed_any_more_is_not_tried():
+    solve = solving(BOOM)
+    with pytest.raises(TooFewAttemptsError):
+        matts(solve, k=6, min_attempts=5, max_concurrency=1).invoke(TASK, CONFIG)
+    assert sum(solve.inner.calls.values()) == 2
+
+
+def test_a_judge_that_fails_leaves_a_rollout_without_a_verdict():
+    def judge(attempt):
+        raise ConnectionError("down")
+
+    store = indexed_memory()
+    result = matts(solving("4"), store, k=3, judge=judge).invoke(TASK, CONFIG)
+    assert {rollout["verdict"]["reason"] for rollout in result["rollouts"]} == {"error"}
+    assert (result["answer"], bank(store).items()) == ("4", [])
+
+
+def test_a_rollout_that_hangs_is_given_up():
+    free, store = threading.Event(), indexed_memory()
+
+    def solve(state, config: RunnableConfig):
+        if config["configurable"]["rollout"] == 1:
+            free.wait(600)
+        return {"answer": "4"}
+
+    result = matts(solve, store, k=3, rollout_time_limit=2).invoke(TASK, CONFIG)
+    free.set()
+    assert errors(result) == [None, "ModelTimeoutError", None]
+    assert bank(store).totals().experiences == 1
+
+
+async def test_a_rollout_that_hangs_in_async_code_is_cancelled():
+    cancelled = []
+
+    async def solve(state, config: RunnableConfig):
+        if config["configurable"]["rollout"] == 1:
+            try:
+                await asyncio.sleep(600)
+            except asyncio.CancelledError:
+                cancelled.append(1)
+                raise
+        return {"answer": "4"}
+
+    result = await matts(solve, k=3, rollout_time_limit=2).ainvoke(TASK, CONFIG)
+    assert errors(result) == [None, "ModelTimeoutError", None]
+    assert "rollout 1: no answer within 2" in result["rollouts"][1]["error"]["message"]
+    assert cancelled == [1]
+
+
+async def test_sync_solvers_that_hang_in_async_code_hold_up_nothing():
+    free, store = threading.Event(), indexed_memory()
+
+    def solve(state, config: RunnableConfig):
+        if config["configurable"]["rollout"]:
+            free.wait(600)
+        return {"answer": "4"}
+
+    result = await matts(solve, store, k=40, rollout_time_limit=3).ainvoke(TASK, CONFIG)
+    free.set()
+    assert errors(result) == [None, *["ModelTimeoutError"] * 39]
+    assert bank(store).totals().experiences == 1
+
+
+async def test_sync_solvers_in_async_code_all_run_at_once():
+    together = threading.Barrier(40)
+
+    def solve(state):
+        together.wait(60)
+        return {"answer": "4"}
+
+    result = await matts(solve, k=40).ainvoke(TASK, CONFIG)
+    assert errors(result) == [None] * 40
+
+
+async def test_a_timeout_of_the_solvers_own_keeps_its_name():
+    async def solve(state):
+        raise TimeoutError("the database")
+
+    with pytest.raises(TooFewAttemptsError, match="TimeoutError: the database"):
+        await matts(solve, k=2).ainvoke(TASK, CONFIG)
+
+
+async def test_a_run_that_is_cancelled_writes_nothing_and_goes_on_when_resumed():
+    store, calls = indexed_memory(), []
+    slow = True
+
+    async def solve(state, config: RunnableConfig):
+        number = config["configurable"]["rollout"]
+        calls.append(number)
+        if slow and number == 1:
+            await asyncio.sleep(600)
+        return {"answer": "4"}
+
+    graph = matts(solve, store, k=3)
+    run = asyncio.create_task(graph.ainvoke(TASK, CONFIG))
+    for _ in range(6000):
+        if sum(bool(task.result) for task in (await graph.aget_state(CONFIG)).tasks) == 2:
+            break
+        await asyncio.sleep(0.01)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert bank(store).items() == []
+    slow = False
+    result = await graph.ainvoke(None, CONFIG)
+    assert errors(result) == [None, None, None]
+    assert sorted(calls) == [0, 1, 1, 2]
+    assert bank(store).totals().experiences == 1
+
+
+def asking_function(state, config: RunnableConfig):
+    number = config["configurable"]["rollout"]
+    return {"answer": interrupt(f"how many, {number}?") if number in (1, 2) else "4"}
+
+
+class Inner(TypedDict, total=False):
+    task: str
+    answer: str
+
+
+def asking_graph():
+    inner = StateGraph(Inner)
+    inner.add_node("look", lambda state: {"answer": "?"})
+    inner.add_node("ask", asking_function)
+    inner.add_edge(START, "look")
+    inner.add_edge("look", "ask")
+    return inner.compile()
+
+
+@pytest.mark.parametrize("limit", [60.0, None])
+@pytest.mark.parametrize("solver", [asking_function, asking_graph()], ids=["function", "graph"])
+def test_an_interrupt_inside_rollouts_reaches_the_user_and_the_others_are_not_repeated(solver, limit):
+    store = indexed_memory()
+    graph = matts(solver, store, k=4, rollout_time_limit=limit)
+    asked = graph.invoke(TASK, CONFIG)["__interrupt__"]
+    assert sorted(one.value for one in asked) == ["how many, 1?", "how many, 2?"]
+    assert bank(store).items() == []
+    events = list(
+        graph.stream(Command(resume={one.id: f"for {one.value}" for one in asked}), CONFIG, stream_mode="custom")
+    )
+    assert sorted(event["number"] for event in events if event["event"] == "rollout") == [1, 2]
+    result = graph.get_state(CONFIG).values
+    answers = [rollout["answer"] for rollout in result["rollouts"]]
+    assert answers == ["4", "for how many, 1?", "for how many, 2?", "4"]
+    assert {item.id for item in bank(store).items()} == set(result["written"])
+    assert bank(store).totals().experiences == 1
+
+
+async def test_an_interrupt_passes_through_in_async_code():
+    graph = matts(asking_function, k=4)
+    asked = (await graph.ainvoke(TASK, CONFIG))["__interrupt__"]
+    result = await graph.ainvoke(Command(resume={one.id: "4" for one in asked}), CONFIG)
+    assert result["selection"]["votes"] == [{"answer": "4", "rollouts": [0, 1, 2, 3]}]
+
+
+@pytest.mark.parametrize("failing", ["gather", "select", "extract", "consolidate"])
+def test_an_exception_after_the_rollouts_and_a_second_invoke_repeat_no_rollout(failing):
+    store, solve, failed = indexed_memory(), solving("4", "5", "4"), []
+    builder = create_matts(solve, model=learner(), k=3)
+    node = builder.nodes[failing].runnable
+    inner = node.invoke
+
+    def once(state, config=None, **kwargs):
+        result = inner(state, config, **kwargs)
+        if not failed:
+            failed.append(1)
+            raise RuntimeError("power cut")
+        return result
+
+    object.__setattr__(node, "invoke", once)
+    graph = builder.compile(checkpointer=InMemorySaver(), store=store)
+    with pytest.raises(RuntimeError, match="power cut"):
+        graph.invoke(TASK, CONFIG)
+    before = [item.id for item in bank(store).items()]
+    result = graph.invoke(None, CONFIG)
+    ids = [item.id for item in bank(store).items()]
+    assert sorted(ids) == sorted(result["written"])
+    assert before == (ids if failing == "consolidate" else [])
+    assert set(solve.inner.calls.values()) == {1}
+
+
+def test_a_rollout_node_that_is_retried_is_recorded_once():
+    store, builder = indexed_memory(), create_matts(solving("4"), model=learner(), k=3)
+    builder.nodes["consolidate"].retry_policy = RetryPolicy(initial_interval=0.001, max_attempts=3)
+    node, tries = builder.nodes["consolidate"].runnable, []
+    inner = node._step
+
+    def flaky(state, context):
+        tries.append(inner(state, context)["written"])
+        if len(tries) < 3:
+            raise ConnectionError("after the write")
+        return {"written": tries[-1]}
+
+    node._step = flaky
+    builder.compile(checkpointer=InMemorySaver(), store=store).invoke(TASK, CONFIG)
+    assert tries[0] == tries[1] == tries[2] == [item.id for item in bank(store).items()]
+
+
+@pytest.mark.parametrize("step", ["retrieve", "rollout", "gather", "select", "extract", "consolidate"])
+def test_a_replay_from_any_old_checkpoint_adds_nothing(step):
+    store = indexed_memory()
+    graph = matts(solving("4", "5", "4"), store, k=3, model=learner(repeats=True))
+    first = graph.invoke(TASK, CONFIG)
+    before = bank(store).items()
+    past = next(state for state in graph.get_state_history(CONFIG) if step in state.next)
+    again = graph.invoke(None, past.config)
+    assert bank(store).items() == before
+    assert again["written"] == first["written"]
+    assert len(again["rollouts"]) == 3
+
+
+class Gauge:
+    """Counts what is going on at the same time, by task and in all."""
+
+    def __init__(self):
+        self.now, self.most, self._lock = {}, {}, threading.Lock()
+
+    def begin(self, task):
+        with self._lock:
+            for name in (task, "all"):
+                self.now[name] = self.now.get(name, 0) + 1
+                self.most[name] = max(self.most.get(name, 0), self.now[name])
+
+    def end(self, task):
+        with self._lock:
+            for name in (task, "all"):
+                self.now[name] -= 1
+
+
+def tasks(count):
+    return [{"task": f"add {number} apples"} for number in range(count)]
+
+
+def threads(count, **settings):
+    return [{"configurable": {"thread_id": f"t{number}"}, **settings} for number in range(count)]
+
+
+@pytest.mark.slow
+def test_fifty_runs_at_once_keep_to_the_concurrency_asked_for():
+    store, gauge = indexed_memory(), Gauge()
+
+    def solve(state):
+        gauge.begin(state["task"])
+        time.sleep(0.002)
+        gauge.end(state["task"])
+        return {"answer": "4"}
+
+    graph = matts(solve, store, k=3, max_concurrency=2)
+    results = graph.batch(tasks(50), threads(50, max_concurrency=4))
+    assert {len(result["rollouts"]) for result in results} == {3}
+    assert gauge.most.pop("all") <= 8
+    assert max(gauge.most.values()) <= 2
+    written = [name for result in results for name in result["written"]]
+    assert sorted(written) == sorted(item.id for item in bank(store).items())
+    assert bank(store).totals().experiences == 50
+
+
+@pytest.mark.slow
+async def test_fifty_runs_at_once_in_async_code():
+    store, gauge = indexed_memory(), Gauge()
+
+    async def solve(state):
+        gauge.begin(state["task"])
+        await asyncio.sleep(0.002)
+        gauge.end(state["task"])
+        return {"answer": "4"}
+
+    graph = matts(solve, store, k=3, max_concurrency=2)
+    await asyncio.gather(*(graph.ainvoke(task, one) for task, one in zip(tasks(50), threads(50), strict=True)))
+    gauge.most.pop("all")
+    assert max(gauge.most.values()) <= 2
+    assert bank(store).totals().experiences == 50
+
+
+def test_a_limit_of_langgraph_itself_is_kept_too():
+    gauge = Gauge()
+
+    def solve(state):
+        gauge.begin(state["task"])
+        time.sleep(0.01)
+        gauge.end(state["task"])
+        return {"answer": "4"}
+
+    matts(solve, k=6).invoke(TASK, {**CONFIG, "max_concurrency": 2})
+    assert gauge.most["all"] <= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["solve", "judge", "extract", "before write", "after write"])
+def test_a_run_killed_anywhere_goes_on_without_repeating_what_is_done(where, tmp_path):
+    command = [sys.executable, "-m", "tests.matts_crash_child", str(tmp_path), where]
+    run = partial(subprocess.run, command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=120)
+    first = run()
+    assert first.returncode == -signal.SIGKILL, first.stderr
+    second = run()
+    assert second.returncode == 0, second.stderr
+    told = dict(line.split(":", 1) for line in second.stdout.splitlines())
+    assert told["experiences"].strip() == "1"
+    assert told["answer"].split() == ["4", "1"]
+    assert len(told["after"].split()) == 3
+    assert told["before"].split() == (told["after"].split() if where == "after write" else [])
+    calls = (tmp_path / "calls").read_text(encoding="utf-8").split("\n")
+    assert sorted(filter(None, calls)) == ["solve 0", "solve 1", "solve 2"]
+
+
+def test_a_verdict_is_not_lost_to_a_failing_solver_of_another_rollout():
+    store = indexed_memory()
+    result = matts(solving("4", BOOM), store, k=2, judge=judged_by("4")).invoke(TASK, CONFIG)
+    assert (result["verdict"]["status"], result["selection"]["by"]) == ("success", "only")
+    assert [item.outcome for item in bank(store).items()] == ["success", "success"]
