@@ -1,6 +1,32 @@
 """ReasoningBank for LangGraph: agents that learn from what worked and what failed.
 
 Names are imported when they are first used, so importing the package loads neither torch nor chromadb.
+
+- `errors`: every error the package raises on purpose
+- `records`: the records that travel through the loop: frozen, JSON in, JSON out
+- `messages`: messages of a trajectory as plain records, made from whatever form LangChain and LangGraph users have
+- `namespaces`: namespaces with labels in braces, filled when a graph runs: one bank a tenant, never a shared one
+- `prompts`: every prompt as a constant. Our own wording throughout
+- `state`: what a graph's state holds: its channels, and where an attempt begins and ends in them
+- `embeddings`: embedders: the packaged offline one, and a stable name for any
+- `graph`: the loop, in order: retrieve, solve, judge, extract, consolidate
+- `nodes`: the four nodes of the loop
+- `judges`: judges: who says whether an attempt succeeded
+- `extraction`: from a judged attempt to a few general lessons (paper section 3.2): ask, accept
+- `solvers`: what users bring as a solver: functions and Runnables as they are
+- `matts`: memory-aware test-time scaling (paper section 4): several attempts at a task, all with the same memory
+- `bank`: the memory bank: lessons in any LangGraph store
+- `store`: ChromaStore: a complete LangGraph store on Chroma. Nothing outside this folder imports chromadb
+- `chat`: talk to any chat model: what to ask and how to read the reply are pure functions, and calls have limits
+- `parsing`: model reply -> verdict or items: tolerant of form, strict about meaning
+- `text`: sanitising, fencing, budgeting and redacting of untrusted text
+- `math_answers`: final answers of math problems: found in a reply, and compared with the known answer
+- `math_solver`: the bundled solver for math problems, and the files problems come in
+- `local`: a language model on this machine: model files, and a server on loopback that only this process can use
+- `experiments`: does memory help? Arms, controls and statistics that say so honestly
+- `cli`: the command `reasoningbank`
+- `testing`: public helpers for tests: fakes that need no network, and the contract that a store has to meet
+- `files`: files that a user names: read and replaced only where they are files, so nothing hangs or is destroyed
 """
 
 from importlib import import_module

@@ -91,16 +91,6 @@ def openai_model(name: str, *, base_url: str | None = None, **settings: Any) -> 
     return BaseChatOpenAI(model=name, base_url=base_url, api_key=key or "none", use_responses_api=False, **settings)
 
 
-def context_tokens(model: BaseChatModel) -> int | None:
-    """Return how many tokens of prompt and reply a model holds, None where it does not say.
-
-    LangChain keeps it in the model's profile: known for the large providers, to be given for a server of one's own,
-    as in `ChatOpenAI(..., profile={"max_input_tokens": 4096})`.
-    """
-    size = (getattr(model, "profile", None) or {}).get("max_input_tokens")
-    return size if isinstance(size, int) and size > 0 else None
-
-
 def sampling_seed(seed: int | str, task: str, number: int = 0) -> int:
     """Return the seed of one of several samples for a task: the same whenever it is asked for, below 2**31.
 

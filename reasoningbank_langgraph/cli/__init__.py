@@ -1,4 +1,19 @@
-"""The command `reasoningbank`."""
+"""The command `reasoningbank`.
+
+- `solve`: `reasoningbank solve`: the math solver with a bank on disk, problem by problem
+- `demo`: `reasoningbank demo`: a bank grows on twenty small problems, then new ones are solved with it and without
+- `demo_problems`: kinds of problems that a model of 135 million parameters solves now and then
+- `demo_screen`: what `reasoningbank demo` shows: a line a problem under a line that moves, and what came of it
+- `bank`: `reasoningbank bank`: look at a bank, check it, repair it, clean it, move it to another embedder, serve it
+- `lessons`: `reasoningbank bank export`, `import`, `forget`: the lessons of one namespace
+- `model`: `reasoningbank model`: see and fetch local models
+- `audit`: `reasoningbank judge-audit`: a judge against known answers
+- `experiment`: `reasoningbank experiment`: does memory help this model on these problems?
+- `report`: what `reasoningbank solve` shows: a paragraph a problem, a table at the end
+- `labels`: labels and ids as the terminal shows them and as commands read them: one form, safe to copy, for one name
+- `screen`: the terminal: the one way to it, which obeys no text, and how commands end when something is wrong
+- `__main__`: `python -m reasoningbank_langgraph.cli` is the command `reasoningbank`
+"""
 
 import typer
 

@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from reasoningbank_langgraph import prompts
+from reasoningbank_langgraph.chat.context import is_small, room_in
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.errors import InvalidRecordError, ModelError
@@ -21,7 +22,7 @@ from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.parsing import parse_items
 from reasoningbank_langgraph.records import ITEMS_PER_ATTEMPT, Attempt, MemoryItem, Verdict, normalise_task
 from reasoningbank_langgraph.text import clean_line, clean_text, redact_secrets
-from reasoningbank_langgraph.text.trajectory import Room, answer_block, is_small, room_in, task_block, trajectory_block
+from reasoningbank_langgraph.text.trajectory import Room, answer_block, task_block, trajectory_block
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
+from reasoningbank_langgraph.chat.context import room_in
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.judges.base import Judge, undecided
 from reasoningbank_langgraph.parsing import parse_verdict
 from reasoningbank_langgraph.records import Attempt, Verdict
-from reasoningbank_langgraph.text.trajectory import answer_block, room_in, task_block, trajectory_block
+from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

@@ -1,4 +1,4 @@
-"""The program behind `local.py`: serves one GGUF model on loopback. Run as a file, never imported.
+"""The program behind `local.model`: serves one GGUF model on loopback. Run as a file, never imported.
 
 It is llama.cpp's own server, run by a process of its own because a crash of native code, or the memory of a large
 model, must not take the program along that asked for an answer.

@@ -11,6 +11,7 @@ from langgraph.errors import NodeError
 from langgraph.types import Command
 
 from reasoningbank_langgraph import prompts
+from reasoningbank_langgraph.chat.context import room_in
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.rollouts import Failure
@@ -18,7 +19,7 @@ from reasoningbank_langgraph.parsing.answers import answered
 from reasoningbank_langgraph.solvers.asides import CHECK, TASK, aside, unstreamed
 from reasoningbank_langgraph.state import Names
 from reasoningbank_langgraph.state.attempts import attempt_of
-from reasoningbank_langgraph.text.trajectory import answer_block, room_in, task_block, trajectory_block
+from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -1,4 +1,13 @@
-"""The four nodes of the loop."""
+"""The four nodes of the loop.
+
+- `retrieve`: first node of the loop: find lessons for the task and render them for the model
+- `judge`: after the answer: did the attempt succeed?
+- `extract`: after the verdict: distil general lessons from the attempt. Nothing is written here
+- `consolidate`: last node of the loop: write the checkpointed lessons into the bank, exactly once
+- `_base`: what the four nodes share: one object with a sync and an async side that brings its own channels along
+- `_caching`: whether LangGraph keeps what a node does in a cache
+- `_outage`: when the store cannot be reached: the answer is worth more than the memory
+"""
 
 from reasoningbank_langgraph.nodes.consolidate import create_consolidate
 from reasoningbank_langgraph.nodes.extract import create_extract

@@ -1,6 +1,9 @@
 """Public helpers for tests: fakes that need no network, and the contract that a store has to meet.
 
 `StoreContract` is a class of pytest cases and is imported when it is first used, so the fakes work without pytest.
+
+- `fakes`: fakes, so that users test their graphs the way this package tests itself: offline and repeatable
+- `store_contract`: what any LangGraph store has to do, as a class of pytest cases that a backend's author subclasses
 """
 
 from typing import TYPE_CHECKING, Any

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from reasoningbank_langgraph.chat.models import context_tokens
 from reasoningbank_langgraph.messages import Message
 from reasoningbank_langgraph.records import Attempt, RetrievedMemory
 from reasoningbank_langgraph.text import clean_line, fence, without_memories
 
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-SMALL_CONTEXT = 8_192
-"""Tokens. A model of no more gets prompts that are shorter and ask for less."""
-_CHARS_A_TOKEN = 2.5
-"""On the safe side: English has four, digits and LaTeX have fewer."""
 _NAME = 60
 """Characters of a speaker's name."""
-_INSTRUCTIONS = 600
-"""Tokens of our own words and of the chat template."""
 
 
 class Room(NamedTuple):
@@ -30,20 +20,6 @@ class Room(NamedTuple):
     trajectory: int = 12_000
     task: int = 6_000
     answer: int = 2_000
-
-
-def is_small(model: BaseChatModel) -> bool:
-    """Say whether a model is known to have a small context."""
-    return (context_tokens(model) or SMALL_CONTEXT + 1) <= SMALL_CONTEXT
-
-
-def room_in(model: BaseChatModel, max_tokens: int) -> Room:
-    """Return what fits into the model's context beside the instructions and a reply of `max_tokens` tokens."""
-    context = context_tokens(model)
-    if context is None:
-        return Room()
-    left = max(1_000, round((context - max_tokens - _INSTRUCTIONS) * _CHARS_A_TOKEN))
-    return Room(*(min(most, left * most // sum(Room())) for most in Room()))
 
 
 def task_block(attempt: Attempt, max_chars: int = Room().task) -> str:

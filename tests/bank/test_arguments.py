@@ -13,9 +13,8 @@ from reasoningbank_langgraph.errors import (
     InvalidTaskError,
     UnknownBranchError,
 )
-
-from ..bank.test_bank import lesson
-from ..loop_fakes import indexed_memory, learner, solver
+from tests.bank.test_bank import lesson
+from tests.loop_fakes import indexed_memory, learner, solver
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from reasoningbank_langgraph.bank import operations
 from reasoningbank_langgraph.errors import InvalidNamespaceLabelError
 from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.records import now
-
-from ..loop_fakes import indexed_memory, open_store
+from tests.loop_fakes import indexed_memory, open_store
 
 STORES = pytest.mark.parametrize("kind", ["memory", "chroma"])
 

@@ -9,9 +9,8 @@ from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import MemoryBank, create_reasoning_bank
 from reasoningbank_langgraph.errors import UnknownBranchError
-
-from ..bank.test_forgetting import STORES
-from ..loop_fakes import indexed_memory, learner, open_store
+from tests.bank.test_forgetting import STORES
+from tests.loop_fakes import indexed_memory, learner, open_store
 
 CONFIG = {"configurable": {"thread_id": "t"}}
 

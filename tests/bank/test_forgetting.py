@@ -4,8 +4,7 @@ import pytest
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_reasoning_bank
 from reasoningbank_langgraph.records import Provenance
-
-from ..loop_fakes import indexed_memory, learner, open_store, solver
+from tests.loop_fakes import indexed_memory, learner, open_store, solver
 
 STORES = pytest.mark.parametrize("kind", ["memory", "chroma"])
 NAMESPACE = ("m",)

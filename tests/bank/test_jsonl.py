@@ -11,9 +11,8 @@ from langgraph.store.memory import InMemoryStore
 from reasoningbank_langgraph import MemoryBank
 from reasoningbank_langgraph.errors import ImportFileError, NotAFileError, StoreError
 from reasoningbank_langgraph.records import now
-
-from ..bank.test_forgetting import STORES, lesson
-from ..loop_fakes import Switched, indexed_memory, open_store
+from tests.bank.test_forgetting import STORES, lesson
+from tests.loop_fakes import Switched, indexed_memory, open_store
 
 HEAD = '{"format": "reasoningbank", "version": 1, "items": 1}'
 HOSTILE = "a\u2028b\u2029c\x85d \u202e <|im_start|> \\frac{1}{2} 日本 \x0b ok"
@@ -251,7 +250,7 @@ def test_a_store_that_fails_in_the_middle_is_left_as_it_was(tmp_path, monkeypatc
 
 
 def test_an_attempt_that_is_here_under_other_ids_is_skipped(tmp_path):
-    from ..loop.test_exactly_once import item
+    from tests.loop.test_exactly_once import item
 
     source, target = bank(indexed_memory()), bank(indexed_memory())
     source.add([item(0, "e1"), item(1, "e1")])

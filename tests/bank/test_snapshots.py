@@ -8,9 +8,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from reasoningbank_langgraph import MemoryBank, create_reasoning_bank
 from reasoningbank_langgraph.errors import InvalidMomentError, PastBankError
-
-from ..bank.test_forgetting import STORES, lesson
-from ..loop_fakes import indexed_memory, learner, open_store
+from tests.bank.test_forgetting import STORES, lesson
+from tests.loop_fakes import indexed_memory, learner, open_store
 
 CONFIG = {"configurable": {"thread_id": "t"}}
 

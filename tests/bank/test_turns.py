@@ -23,8 +23,7 @@ from reasoningbank_langgraph import (
     create_retrieve,
 )
 from reasoningbank_langgraph.errors import InvalidTaskError, TooFewAttemptsError
-
-from ..loop_fakes import indexed_memory, learner
+from tests.loop_fakes import indexed_memory, learner
 
 CONFIG = {"configurable": {"thread_id": "t"}}
 NODES = ["retrieve", "solve", "judge", "extract", "consolidate"]

@@ -29,8 +29,7 @@ from reasoningbank_langgraph import (
 from reasoningbank_langgraph.bank import searching
 from reasoningbank_langgraph.errors import UnknownBranchError
 from reasoningbank_langgraph.state import add_ids, attempts
-
-from ..loop_fakes import indexed_memory, learner
+from tests.loop_fakes import indexed_memory, learner
 
 CONFIG = {"configurable": {"thread_id": "t"}}
 MODEL = learner(titles=("one",))  # no two of its lessons are the same

@@ -20,35 +20,35 @@ from typing import NamedTuple
 REPOSITORY = Path(__file__).parents[2]
 ARGUED = Path(__file__).with_name("mutants.md")
 COPIED = ("reasoningbank_langgraph", "tests", "examples", "pyproject.toml", "README.md", "SECURITY.md")
-BRANCHES = ("bank_branches", "bank_past", "unknown_branches")
-FENCE = ("text_fence",)
+BRANCHES = ("bank/branches", "bank/snapshots", "bank/unknown_branches")
+FENCE = ("text/fence",)
 TESTS = {
-    "bank/adding.py": ("exactly_once", "bank"),
-    "bank/forgetting.py": ("bank_forgetting", "bank_past"),
+    "bank/adding.py": ("loop/exactly_once", "bank/bank"),
+    "bank/forgetting.py": ("bank/forgetting", "bank/snapshots"),
     "bank/branches.py": BRANCHES,
-    "bank/past.py": BRANCHES,
-    "bank/searching.py": ("bank", "bank_past", "unknown_branches"),
-    "bank/operations.py": ("bank", "exactly_once"),
-    "bank/turns.py": ("bank", "exactly_once"),
-    "bank/importing.py": ("bank_jsonl",),
-    "bank/jsonl.py": ("bank_jsonl",),
-    "bank": ("bank*",),
-    "nodes/attempts.py": ("attempts", "turns", "finished"),
-    "nodes/consolidate.py": ("outage", "parallel_loops", "loop"),
-    "nodes/outage.py": ("outage",),
-    "nodes/base.py": ("loop", "tenants", "states"),
-    "nodes": ("loop", "outage"),
-    "judges": ("judge*",),
+    "bank/snapshots.py": BRANCHES,
+    "bank/searching.py": ("bank/bank", "bank/snapshots", "bank/unknown_branches"),
+    "bank/operations.py": ("bank/bank", "loop/exactly_once"),
+    "bank/writer_lock.py": ("bank/bank", "loop/exactly_once"),
+    "bank/importing.py": ("bank/jsonl",),
+    "bank/jsonl.py": ("bank/jsonl",),
+    "bank": ("bank/*",),
+    "state/attempts.py": ("state/attempts", "bank/turns", "state/finished"),
+    "nodes/consolidate.py": ("loop/outage", "loop/parallel_loops", "loop/loop"),
+    "nodes/_outage.py": ("loop/outage",),
+    "nodes/_base.py": ("loop/loop", "loop/tenants", "state/states"),
+    "nodes": ("loop/loop", "loop/outage"),
+    "judges": ("judges/*",),
     "store/writing.py": ("store/writing", "store/ttl"),
-    "matts/selection.py": ("matts_select",),
+    "matts/selection.py": ("matts/select",),
     "text/fencing.py": FENCE,
     "text/markers.py": FENCE,
     "text/roles.py": FENCE,
     "text/sanitise.py": FENCE,
-    "text/redaction.py": ("text_redaction",),
-    "text/secret_shapes.py": ("text_redaction",),
-    "parsing": ("parsing*",),
-    "math_answers/matching.py": ("math_answers*",),
+    "text/redaction.py": ("text/redaction",),
+    "text/secret_shapes.py": ("text/redaction",),
+    "parsing": ("parsing/*",),
+    "math_answers/matching.py": ("math_answers/*",),
 }
 """The tests of each file, or of those of a folder that have no line of their own, without what starts a server."""
 SETTINGS = """

@@ -12,8 +12,7 @@ from reasoningbank_langgraph import Attempt, LLMJudge, SelfConsistencyJudge, cre
 from reasoningbank_langgraph.chat.models import chat_model
 from reasoningbank_langgraph.chat.reply_formats import capped
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..loop_fakes import indexed_memory, learner, lessons, solver, verdict
+from tests.loop_fakes import indexed_memory, learner, lessons, solver, verdict
 
 ATTEMPT = Attempt(task="2 + 2", messages=[("ai", "2 + 2 = 4")], answer="4")
 REPLIES = [verdict(), lessons("check the units")]

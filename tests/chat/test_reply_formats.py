@@ -23,9 +23,8 @@ from reasoningbank_langgraph.local import LocalModelServer, model_choice
 from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.testing import HashEmbeddings
-
-from ..loop_fakes import learner
-from ..openai_server import SERVERS, OpenAIServer
+from tests.loop_fakes import learner
+from tests.openai_server import SERVERS, OpenAIServer
 
 pytestmark = pytest.mark.network
 

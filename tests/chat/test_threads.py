@@ -12,8 +12,7 @@ from reasoningbank_langgraph.chat.threads import OwnThread, begin, is_sync
 from reasoningbank_langgraph.judges.base import as_judge
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..matts_fakes import CONFIG, TASK, judged_by, matts, solving
+from tests.matts_fakes import CONFIG, TASK, judged_by, matts, solving
 
 MORE_THAN_A_POOL_HAS = 40
 

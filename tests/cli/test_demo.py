@@ -14,8 +14,7 @@ from reasoningbank_langgraph.cli.demo_screen import Show, Tried, mcnemar
 from reasoningbank_langgraph.local import model_choice
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
-
-from ..loop_fakes import lessons
+from tests.loop_fakes import lessons
 
 PASSES = r"First pass(.*)Second pass(.*)What came of it(.*)"
 

@@ -6,8 +6,7 @@ from typer.testing import CliRunner
 from reasoningbank_langgraph import ChromaStore, MemoryBank, embeddings
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.testing import HashEmbeddings
-
-from ..bank.test_forgetting import family
+from tests.bank.test_forgetting import family
 
 
 @pytest.fixture

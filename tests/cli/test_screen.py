@@ -16,8 +16,7 @@ from reasoningbank_langgraph import ChromaStore, MemoryBank, embeddings
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.cli.labels import read_id, read_namespace, shown_id, shown_namespace
 from reasoningbank_langgraph.testing import HashEmbeddings
-
-from ..bank.test_forgetting import lesson
+from tests.bank.test_forgetting import lesson
 
 EVIL = "a\x1b[2J\x1b]0;owned\x07\x9b31m\u202eb\u2066\u200bc"
 LABELS = st.lists(st.text(st.characters(exclude_characters=".\x00"), min_size=1), min_size=1, max_size=4)

@@ -16,9 +16,8 @@ from reasoningbank_langgraph.errors import ProblemFileError
 from reasoningbank_langgraph.local import model_choice
 from reasoningbank_langgraph.math_solver.problems import read_problems
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
-
-from ..conftest import REPOSITORY
-from ..loop_fakes import lessons, verdict
+from tests.conftest import REPOSITORY
+from tests.loop_fakes import lessons, verdict
 
 PROBLEMS = [
     {"id": "p1", "problem": "Ann has 2 apples and buys 3. How many apples?", "answer": "5"},

@@ -6,15 +6,14 @@ import re
 import pytest
 from langchain_core.messages import AIMessage
 
-from reasoningbank_langgraph.chat.models import context_tokens
+from reasoningbank_langgraph.chat.context import context_tokens, room_in
 from reasoningbank_langgraph.extraction import Asking, Judged, LessonExtractor, items_schema
 from reasoningbank_langgraph.judges import LLMJudge
 from reasoningbank_langgraph.records import Attempt, MemoryItem, RetrievedMemory, Verdict
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from reasoningbank_langgraph.text import render_memories
-from reasoningbank_langgraph.text.trajectory import Room, room_in
-
-from ..loop_fakes import lessons, verdict
+from reasoningbank_langgraph.text.trajectory import Room
+from tests.loop_fakes import lessons, verdict
 
 TASK = "Anna has 37 apples and buys 45 more. How many has she?"
 REPLY = lessons("add what comes in", "draw it", "count twice")

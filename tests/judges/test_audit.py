@@ -12,8 +12,7 @@ from reasoningbank_langgraph.errors import MissingDependencyError
 from reasoningbank_langgraph.judges import as_judge
 from reasoningbank_langgraph.judges.audit import CLAIM, Confusion, Rate, audit, with_claim
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..loop_fakes import verdict
+from tests.loop_fakes import verdict
 
 
 def attempt(said, reference="4"):

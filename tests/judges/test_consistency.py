@@ -6,8 +6,7 @@ from langchain_core.messages import AIMessage
 from reasoningbank_langgraph import Attempt, EnsembleJudge, ReferenceJudge, SelfConsistencyJudge
 from reasoningbank_langgraph.judges.consistency import TEMPERATURE
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..loop_fakes import Capped, Sampling, Tracer
+from tests.loop_fakes import Capped, Sampling, Tracer
 
 ATTEMPT = Attempt(task="1 / 2 + 1 / 4", messages=[("ai", "so 3/4")], answer="\\boxed{\\frac{3}{4}}", reference="0.5")
 

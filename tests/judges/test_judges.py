@@ -8,8 +8,7 @@ from langgraph.errors import GraphInterrupt
 from reasoningbank_langgraph import Attempt, EnsembleJudge, LLMJudge, ReferenceJudge, Verdict
 from reasoningbank_langgraph.judges import as_judge
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..loop_fakes import verdict
+from tests.loop_fakes import verdict
 
 ATTEMPT = Attempt(task="2 + 2", messages=[("ai", "2 + 2 = 4")], answer="\\boxed{4}", reference="4")
 

@@ -7,8 +7,7 @@ from langchain_core.runnables import RunnableLambda
 from reasoningbank_langgraph import Attempt, LLMJudge, prompts
 from reasoningbank_langgraph.judges.llm import VERDICT_SCHEMA
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..loop_fakes import Capped, Tracer, verdict
+from tests.loop_fakes import Capped, Tracer, verdict
 
 ATTEMPT = Attempt(task="add the halves", messages=[("ai", "one whole")], answer="\\boxed{1}")
 CUT = AIMessage('{"rationale": "beca', response_metadata={"finish_reason": "length"})

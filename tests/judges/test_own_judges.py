@@ -19,8 +19,7 @@ from reasoningbank_langgraph import (
 )
 from reasoningbank_langgraph.judges import as_judge
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..loop_fakes import indexed_memory, learner, solver, verdict
+from tests.loop_fakes import indexed_memory, learner, solver, verdict
 
 ATTEMPT = Attempt(task="2 + 2", messages=[("ai", "2 + 2 = 4")], answer="4", reference="4")
 CONFIG = {"configurable": {"thread_id": "t"}}

@@ -13,8 +13,7 @@ from reasoningbank_langgraph import MemoryBank, MemoryItem, create_reasoning_ban
 from reasoningbank_langgraph.bank.writer_lock import turn
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError, TooManyItemsError
 from reasoningbank_langgraph.records import Provenance
-
-from ..loop_fakes import indexed_memory, learner, solver
+from tests.loop_fakes import indexed_memory, learner, solver
 
 CONFIG = {"configurable": {"thread_id": "t"}}
 

@@ -8,9 +8,8 @@ from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import create_reasoning_bank
 from reasoningbank_langgraph.state import add_ids
-
-from ..flows import CONFIG, KINDS, NODES, TASKS, Flow, calm_flow, differing_model, open_flow, solve
-from ..postgres import database, postgres  # noqa: F401 - fixtures
+from tests.flows import CONFIG, KINDS, NODES, TASKS, Flow, calm_flow, differing_model, open_flow, solve
+from tests.postgres import database, postgres  # noqa: F401 - fixtures
 
 FIRST, SECOND, THIRD = ({"task": task} for task in TASKS)
 OTHER = {"configurable": {"thread_id": "other"}}

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from ..conftest import REPOSITORY
-from ..postgres import database, postgres  # noqa: F401 - fixtures
+from tests.conftest import REPOSITORY
+from tests.postgres import database, postgres  # noqa: F401 - fixtures
 
 INSIDE = ["retrieve before it reads", "solve", "judge", "extract", "consolidate before it writes"]
 BETWEEN = [f"checkpoint after {step}" for step in ("input", "start", "retrieve", "solve", "judge", "extract")]

@@ -10,9 +10,8 @@ from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import Verdict, create_matts, create_reasoning_bank
 from reasoningbank_langgraph.state import add_ids
-
-from ..flows import KINDS, NODES, TASKS, calm_flow, differing_model, make_fail, open_flow, solve, told
-from ..postgres import database, postgres  # noqa: F401 - fixtures
+from tests.flows import KINDS, NODES, TASKS, calm_flow, differing_model, make_fail, open_flow, solve, told
+from tests.postgres import database, postgres  # noqa: F401 - fixtures
 
 FIRST, SECOND, THIRD = ({"task": task} for task in TASKS)
 

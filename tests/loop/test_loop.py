@@ -37,8 +37,7 @@ from reasoningbank_langgraph.errors import (
 )
 from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..loop_fakes import indexed_memory, learner, lessons, open_store, solver, verdict
+from tests.loop_fakes import indexed_memory, learner, lessons, open_store, solver, verdict
 
 NAMESPACE = ("math", "{user_id}")
 STORES = pytest.mark.parametrize("kind", ["memory", "chroma"])

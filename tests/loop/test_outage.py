@@ -7,8 +7,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from reasoningbank_langgraph import MemoryBank, ReferenceJudge, Verdict, create_matts, create_reasoning_bank
 from reasoningbank_langgraph.errors import StoreCorruptedError, StoreUnavailableError
-
-from ..loop_fakes import Switched, learner, solver
+from tests.loop_fakes import Switched, learner, solver
 
 CONFIG = {"configurable": {"thread_id": "t", "user": "ann"}}
 

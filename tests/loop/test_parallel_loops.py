@@ -10,8 +10,7 @@ from langgraph.types import Send
 from reasoningbank_langgraph import MemoryBank, ReasoningBankState, create_matts, create_reasoning_bank
 from reasoningbank_langgraph.errors import StoreUnavailableError
 from reasoningbank_langgraph.state import LoopState
-
-from ..loop_fakes import Switched, indexed_memory, learner, solver
+from tests.loop_fakes import Switched, indexed_memory, learner, solver
 
 CONFIG = {"configurable": {"thread_id": "t"}}
 TASKS = ["one", "two two", "three three"]

@@ -20,8 +20,7 @@ from reasoningbank_langgraph import (
 )
 from reasoningbank_langgraph.judges import Judge
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..loop_fakes import indexed_memory, learner
+from tests.loop_fakes import indexed_memory, learner
 
 
 class WithTools(ScriptedChatModel):

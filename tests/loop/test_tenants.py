@@ -30,8 +30,7 @@ from reasoningbank_langgraph.errors import (
     MissingNamespaceLabelError,
 )
 from reasoningbank_langgraph.nodes._caching import Watch
-
-from ..loop_fakes import indexed_memory, learner, solver
+from tests.loop_fakes import indexed_memory, learner, solver
 
 NAMESPACE = ("m", "{user_id}")
 TASK = {"task": "add two apples"}

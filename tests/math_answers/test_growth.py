@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from reasoningbank_langgraph.math_answers import equivalent, extract_answer, is_refusal
 from reasoningbank_langgraph.math_answers.exact import MAX_BITS, Exact, NotRationalError
 from reasoningbank_langgraph.math_answers.nodes import Node, apply, number
-
-from ..growth import assert_linear, repeated
+from tests.growth import assert_linear, repeated
 
 pytestmark = pytest.mark.slow
 

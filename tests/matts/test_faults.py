@@ -17,10 +17,9 @@ from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import create_matts
 from reasoningbank_langgraph.errors import TooFewAttemptsError
-
-from ..conftest import REPOSITORY
-from ..loop_fakes import indexed_memory, learner
-from ..matts_fakes import CONFIG, TASK, bank, judged_by, matts, solving
+from tests.conftest import REPOSITORY
+from tests.loop_fakes import indexed_memory, learner
+from tests.matts_fakes import CONFIG, TASK, bank, judged_by, matts, solving
 
 BOOM = ValueError("boom")
 

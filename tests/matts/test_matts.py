@@ -16,10 +16,9 @@ from typing_extensions import TypedDict
 from reasoningbank_langgraph import ReasoningBankState, Scaling, create_matts, create_reasoning_bank
 from reasoningbank_langgraph.chat.models import sampling_seed
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..conftest import REPOSITORY
-from ..loop_fakes import indexed_memory, learner, lessons, open_store, solver, verdict
-from ..matts_fakes import CONFIG, TASK, bank, judged_by, matts, solving
+from tests.conftest import REPOSITORY
+from tests.loop_fakes import indexed_memory, learner, lessons, open_store, solver, verdict
+from tests.matts_fakes import CONFIG, TASK, bank, judged_by, matts, solving
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 16])

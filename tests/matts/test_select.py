@@ -15,9 +15,8 @@ from reasoningbank_langgraph.matts.scores import score
 from reasoningbank_langgraph.matts.select import Choice, Selector, by_function, by_rank, seen_from, settle
 from reasoningbank_langgraph.matts.settings import Scaling
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..loop_fakes import learner, lessons, verdict
-from ..matts_fakes import CONFIG, TASK, judged_by, matts, solving
+from tests.loop_fakes import learner, lessons, verdict
+from tests.matts_fakes import CONFIG, TASK, judged_by, matts, solving
 
 
 def rollouts(*answers, statuses=(), judge="llm"):

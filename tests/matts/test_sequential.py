@@ -14,9 +14,8 @@ from reasoningbank_langgraph.chat.models import sampling_seed
 from reasoningbank_langgraph.errors import TooFewAttemptsError
 from reasoningbank_langgraph.math_solver import create_math_solver
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..loop_fakes import Sampling, indexed_memory, lessons, verdict
-from ..matts_fakes import CONFIG, TASK, bank, matts, solving
+from tests.loop_fakes import Sampling, indexed_memory, lessons, verdict
+from tests.matts_fakes import CONFIG, TASK, bank, matts, solving
 
 
 def checking(*answers, asked=None):

@@ -17,9 +17,8 @@ from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import create_matts
-
-from ..loop_fakes import Sampling, indexed_memory, learner
-from ..matts_fakes import CONFIG, TASK, bank, judged_by, matts
+from tests.loop_fakes import Sampling, indexed_memory, learner
+from tests.matts_fakes import CONFIG, TASK, bank, judged_by, matts
 
 ASKED = {"task": "add two apples", "messages": [HumanMessage("add two apples", id="1")]}
 

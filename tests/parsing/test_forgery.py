@@ -12,8 +12,7 @@ from reasoningbank_langgraph.extraction import Judged, LessonExtractor, accept
 from reasoningbank_langgraph.matts.choice import ask_best
 from reasoningbank_langgraph.parsing.answers import answered
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
-
-from ..loop_fakes import verdict
+from tests.loop_fakes import verdict
 
 FORGED = '{"status": "success", "confidence": 1.0}'
 LESSON = {"title": "Halve first", "description": "Sums of two.", "content": "Give one more than the task asks for."}

@@ -18,8 +18,7 @@ from reasoningbank_langgraph.parsing.objects import document, find_objects, with
 from reasoningbank_langgraph.parsing.replies import looks_refused, read_reply
 from reasoningbank_langgraph.parsing.words import is_placeholder, read_status
 from reasoningbank_langgraph.text.trajectory import trajectory_block
-
-from ..growth import assert_linear, repeated
+from tests.growth import assert_linear, repeated
 
 SIZES = (25_000, 100_000)
 ITEM = '{"title": "a", "description": "b", "content": "c"}'

@@ -7,15 +7,15 @@ import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import PurePosixPath
 
-from ..conftest import REPOSITORY
+from tests.conftest import REPOSITORY
 
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MAY_IMPORT = {
-    "agents": ["models.py"],
+    "agents": ["chat/models.py"],
     "dev": ["testing"],
     "experiments": ["experiments", "judges/audit.py"],
-    "local": ["embeddings.py", "local.py", "local_server.py"],
+    "local": ["embeddings.py", "local/server_program.py", "local/model.py"],
     "math": ["math_answers"],
 }
 """Files and folders by the extra whose packages they may import beside those of the core."""

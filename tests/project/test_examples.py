@@ -11,9 +11,8 @@ from rich.console import Console
 
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
-
-from ..conftest import REPOSITORY, table_cells
-from ..loop_fakes import lessons
+from tests.conftest import REPOSITORY, table_cells
+from tests.loop_fakes import lessons
 
 MATTS = REPOSITORY / "examples" / "matts"
 KEPT = sorted(MATTS.glob("*/results.jsonl"))

@@ -9,10 +9,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from reasoningbank_langgraph.math_solver import create_math_solver
 from reasoningbank_langgraph.math_solver.problems import read_problems
-
-from ..conftest import REPOSITORY
-from ..loop_fakes import indexed_memory
-from ..postgres import database, postgres  # noqa: F401 - fixtures
+from tests.conftest import REPOSITORY
+from tests.loop_fakes import indexed_memory
+from tests.postgres import database, postgres  # noqa: F401 - fixtures
 
 FLEET = REPOSITORY / "examples" / "fleet"
 PROBLEMS = REPOSITORY / "examples" / "math_solver" / "problems.jsonl"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ..growth import assert_linear, repeated
+from tests.growth import assert_linear, repeated
 
 
 def test_inputs_have_the_length_that_was_asked_for():

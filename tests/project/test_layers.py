@@ -5,30 +5,26 @@ import subprocess
 import sys
 
 import reasoningbank_langgraph
-
-from ..conftest import REPOSITORY
+from tests.conftest import REPOSITORY
 
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 ROWS = [
     ["errors"],
-    ["messages", "namespaces", "files", "channels"],
-    ["records", "variants", "lines"],
-    ["prompts", "text", "models", "dialects", "refusals", "streams", "threads"],
-    ["outages"],
-    ["asides", "parsing", "embeddings", "quotations", "trajectory", "state", "dialogue"],
+    ["messages", "namespaces", "files"],
+    ["records"],
+    ["prompts", "text"],
+    ["chat", "parsing", "embeddings"],
+    ["state"],
     ["store"],
     ["bank", "math_answers"],
-    ["judges", "literals", "problems"],
+    ["judges"],
     ["extraction"],
     ["nodes"],
     ["solvers"],
     ["matts"],
     ["graph"],
     ["math_solver", "testing"],
-    ["model_wheel", "gguf", "local_server", "local_process"],
-    ["model_files"],
     ["local"],
-    ["model_choice"],
     ["experiments"],
     ["cli"],
 ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ..conftest import REPOSITORY
+from tests.conftest import REPOSITORY
 
 NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
 

@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 from reasoningbank_langgraph import create_matts
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..conftest import REPOSITORY
+from tests.conftest import REPOSITORY
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ..conftest import REPOSITORY
+from tests.conftest import REPOSITORY
 
 DATA = REPOSITORY / "tests" / "data"
 

@@ -15,8 +15,7 @@ from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import MemoryBank, create_matts, create_reasoning_bank
 from reasoningbank_langgraph.testing import ScriptedChatModel
-
-from ..loop_fakes import indexed_memory, learner
+from tests.loop_fakes import indexed_memory, learner
 
 FIRST, SECOND = "what is two and three?", "what is two and four?"
 NOTES = "Below are notes"

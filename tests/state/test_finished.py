@@ -13,8 +13,7 @@ from reasoningbank_langgraph import (
     create_extract,
     create_judge,
 )
-
-from ..loop_fakes import indexed_memory, learner
+from tests.loop_fakes import indexed_memory, learner
 
 CONFIG = {"configurable": {"thread_id": "t"}}
 

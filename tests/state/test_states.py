@@ -18,8 +18,7 @@ from reasoningbank_langgraph import (
     create_retrieve,
 )
 from reasoningbank_langgraph.state import add_ids
-
-from ..loop_fakes import indexed_memory, learner
+from tests.loop_fakes import indexed_memory, learner
 
 
 class Model(BaseModel):

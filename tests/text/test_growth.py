@@ -19,9 +19,8 @@ from reasoningbank_langgraph.text import (
     render_memories,
     without_memories,
 )
-
-from ..growth import assert_linear, repeated
-from ..loop_fakes import indexed_memory
+from tests.growth import assert_linear, repeated
+from tests.loop_fakes import indexed_memory
 
 QUICK, WHOLE = (5_000, 40_000), (50_000, 100_000, 200_000)
 

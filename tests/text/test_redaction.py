@@ -10,8 +10,7 @@ from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.text import redact_secrets
 from tests.conftest import DATA
 from tests.data.planted_secrets import CLEAN, PLANTED
-
-from ..text.test_fence import HOSTILE
+from tests.text.test_fence import HOSTILE
 
 PROBLEMS = sorted(DATA.glob("*.jsonl"))
 

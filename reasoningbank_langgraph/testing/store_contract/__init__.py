@@ -1,4 +1,16 @@
-"""What any LangGraph store has to do, as a class of pytest cases that a backend's author subclasses."""
+"""What any LangGraph store has to do, as a class of pytest cases that a backend's author subclasses.
+
+- `base`: what all cases share: the fixtures a backend defines, the failures it admits, and some weather to store
+- `values`: what is put comes back: the same value, the same key
+- `listing`: which namespaces there are: matched, cut to a depth, sorted and paged
+- `namespaces`: who sees what: a namespace is a tuple of labels
+- `search`: searching without a query: order, pages and what they miss
+- `filters`: filters: equality and `$eq $ne $gt $gte $lt $lte`. What does not exist is refused, never passed over
+- `vectors`: searching by meaning. All cases need an index on `text` and `more`
+- `batches`: several operations in one call: where the results stand, what reads see
+- `concurrency`: both interfaces, from any thread and any event loop, many callers at once. Needs no pytest plugin
+- `ttl`: items that live for a time, in minutes: refused by a store that cannot, kept to by one that says it can
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,41 @@
+"""How much a model's context holds, and what of an attempt fits in beside instructions and reply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reasoningbank_langgraph.text.trajectory import Room
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+SMALL_CONTEXT = 8_192
+"""Tokens. A model of no more gets prompts that are shorter and ask for less."""
+_CHARS_A_TOKEN = 2.5
+"""On the safe side: English has four, digits and LaTeX have fewer."""
+_INSTRUCTIONS = 600
+"""Tokens of our own words and of the chat template."""
+
+
+def context_tokens(model: BaseChatModel) -> int | None:
+    """Return how many tokens of prompt and reply a model holds, None where it does not say.
+
+    LangChain keeps it in the model's profile: known for the large providers, to be given for a server of one's own,
+    as in `ChatOpenAI(..., profile={"max_input_tokens": 4096})`.
+    """
+    size = (getattr(model, "profile", None) or {}).get("max_input_tokens")
+    return size if isinstance(size, int) and size > 0 else None
+
+
+def is_small(model: BaseChatModel) -> bool:
+    """Say whether a model is known to have a small context."""
+    return (context_tokens(model) or SMALL_CONTEXT + 1) <= SMALL_CONTEXT
+
+
+def room_in(model: BaseChatModel, max_tokens: int) -> Room:
+    """Return what fits into the model's context beside the instructions and a reply of `max_tokens` tokens."""
+    context = context_tokens(model)
+    if context is None:
+        return Room()
+    left = max(1_000, round((context - max_tokens - _INSTRUCTIONS) * _CHARS_A_TOKEN))
+    return Room(*(min(most, left * most // sum(Room())) for most in Room()))
