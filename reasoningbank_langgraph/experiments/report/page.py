@@ -113,7 +113,7 @@ def _settings(summary: Summary, prompts: Prompts) -> str:
 
 
 def _part(name: str) -> str:
-    return files("reasoningbank_langgraph.experiments").joinpath(name).read_text(encoding="utf-8")
+    return files("reasoningbank_langgraph.experiments.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:
