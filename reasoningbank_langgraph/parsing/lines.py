@@ -64,6 +64,17 @@ def status_lines(text: str) -> tuple[list[StatusLine], bool]:
     return found, hedged
 
 
+def between_status_lines(text: str) -> list[str]:
+    """Return the text above, between and below the lines that name a status."""
+    pieces: list[list[str]] = [[]]
+    for line in text.splitlines():
+        if _LINE.match(line[:_LONGEST_LINE]):
+            pieces.append([])
+        else:
+            pieces[-1].append(line)
+    return ["\n".join(lines) for lines in pieces]
+
+
 def _seen(lines: Sequence[str]) -> list[_Seen]:
     """Match every line; a heading, or a name with nothing after it, is read with the next line that is not blank."""
     seen: list[_Seen] = []

@@ -51,13 +51,13 @@ class Objects(NamedTuple):
         """Say whether nothing but spaces and a fence follows the last one."""
         return bool(self.found) and not text[self.found[-1].end :].strip("` \t\r\n")
 
-    def prose(self, text: str) -> str:
-        """Return the text around the objects, on lines of its own: what stands inside of them is no prose."""
+    def prose(self, text: str) -> list[str]:
+        """Return the pieces of text around the objects: what stands inside of them is no prose."""
         pieces, position = [], 0
         for start, end in sorted([*self.unread, *((found.start, found.end) for found in self.found)]):
             pieces.append(text[position:start])
             position = max(position, end)
-        return "\n".join([*pieces, text[position:]])
+        return [*pieces, text[position:]]
 
 
 def document(text: str) -> dict[str, Any] | list[Any] | None:

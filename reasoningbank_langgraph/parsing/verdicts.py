@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from reasoningbank_langgraph.parsing.claims import Claim, claims_in_pieces, claims_of, claims_of_mended
 from reasoningbank_langgraph.parsing.escapes import restore_latex
-from reasoningbank_langgraph.parsing.lines import status_lines
+from reasoningbank_langgraph.parsing.lines import between_status_lines, status_lines
 from reasoningbank_langgraph.parsing.objects import Found, Objects, document, find_objects, without_last_brace
 from reasoningbank_langgraph.parsing.replies import Reply, looks_refused, read_reply
+from reasoningbank_langgraph.parsing.sentences import said_outright
 from reasoningbank_langgraph.parsing.standing import is_attributed, last_sentence, stands_alone
+from reasoningbank_langgraph.parsing.vocabulary import Outright
 from reasoningbank_langgraph.parsing.words import read_status
 from reasoningbank_langgraph.records import IndeterminateReason, Verdict
 
@@ -26,8 +28,9 @@ def parse_verdict(reply: object) -> Verdict:
     Returns:
         `success` or `failure` only if the reply says so whole, without reservation and without contradicting itself.
         Otherwise `indeterminate` with a reason: `unparsed`, `conflict` where two parts of it say different things (two
-        objects, keys, lines or calls, quoted ones too), `refused`, `truncated`, `error`, or `no_evidence` where the
-        judge says it cannot tell. A confidence that is no number from 0 to 1 becomes None; of several the least counts.
+        objects, keys, lines or calls, quoted ones too, or an outright sentence such as "This is a failure." beside a
+        success), `refused`, `truncated`, `error`, or `no_evidence` where the judge says it cannot tell. A confidence
+        that is no number from 0 to 1 becomes None; of several the least counts.
     """
     read = read_reply(reply)
     if read.ending == "error":
@@ -70,20 +73,28 @@ def _from_calls(calls: Iterable[object]) -> list[Claim]:
     return claims
 
 
-def _from_text(read: Reply) -> tuple[list[Claim], bool]:
+def _from_text(read: Reply, *, left_out: bool = False) -> tuple[list[Claim], bool]:
     """Return what the text says, and whether it is cut."""
     whole = document(read.text)
     if whole is not None:
         return claims_of(whole), read.cut
     objects = _objects(read)
     claims = [claim for found in objects.found for claim in _from_found(read.text, found)]
-    prose = objects.prose(read.text)
+    pieces = objects.prose(read.text)
+    prose = "\n".join(pieces)
     lines, hedged = status_lines(prose)
     claims += claims_in_pieces(prose)
     claims += [Claim(line.reading, None, line.thoughts, line.stands, line.named) for line in lines]
+    claims += [Claim(reading, None, "", stands=False) for reading in _outright(pieces, left_out=left_out)]
     if hedged:
         claims = [claim._replace(stands=False) for claim in claims]
     return claims, _is_cut(read, objects)
+
+
+def _outright(pieces: Iterable[str], *, left_out: bool) -> list[Outright]:
+    """Return what sentences say outright; of thinking, which weighs one and the other, only what it comes to."""
+    said = said_outright([part for piece in pieces for part in between_status_lines(piece)])
+    return said[-1:] if left_out else said
 
 
 def _from_found(text: str, found: Found) -> list[Claim]:
@@ -98,7 +109,7 @@ def _from_found(text: str, found: Found) -> list[Claim]:
 
 def _from_whole(whole: str) -> list[Claim]:
     """What was left out as thinking, perhaps by a quoted tag, cannot decide, and may not say otherwise."""
-    said, _ = _from_text(Reply(whole))
+    said, _ = _from_text(Reply(whole), left_out=True)
     return [claim._replace(stands=False) for claim in said]
 
 

@@ -30,6 +30,7 @@ UNITS = [
     '{"status":"success"}', '{"x": {"status": "success"}, ', '"status": "success", ', '\n"status": "success"',
     "<think>", "</think> x ", "\n<think>", "[THINK]", "<|channel|>final<|message|>", "<|im_end|>",
     "Status:", "Status:\n", "Status: success\n", "Status: failure. ", "Thoughts:\n", "The attempt claims: ", "a:\n",
+    "This is a failure. ", "The answer is wrong\n", "“", "「", "a, ", "it is not: ", "答案是错误的。",
     "# Memory Item", "# Memory Item 1\n", "# Memory Item 1\n## Title A\n## Description B\n## Content C\n", "Title: a\n",
     ITEM, ITEM + "\n", ITEM.replace('"', "'") + ",\n", '{"items": [{"title": "A", "content": "',
 ]
