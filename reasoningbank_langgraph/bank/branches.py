@@ -72,7 +72,7 @@ def sight(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Ops[Sig
     def seen(row: Item) -> bool:
         if not branch.strangers([row]):
             return True
-        return row.value.get("since", 0) <= began and lines.relation(row.value) != "other"
+        return row.value["since"] <= began and lines.relation(row.value) != "other"
 
     return seen
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reasoningbank_langgraph.bank.branches import Branch, Sight, sight
 from reasoningbank_langgraph.bank.item_values import Namespace, find, known_as, matched_text, micros, to_item
-from reasoningbank_langgraph.bank.operations import PAGE, Ops
+from reasoningbank_langgraph.bank.operations import PAGE, Ops, rows_where
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, RetrievedMemory, now, task_key
@@ -44,6 +44,8 @@ def search(namespace: Namespace, asked: Question, past: Past | None) -> Ops[list
         raise InvalidTaskError(f"the task must be text, got {type(asked.task).__name__}: {asked.task!r:.80}")
     where = _usable(asked.task, asked.task_id or task_key(asked.task), past)
     hits, seen = yield from _hits(namespace, asked, where)
+    if hits and all(hit.score is None for hit in hits):
+        hits, seen = yield from _newest(namespace, asked.branch, where)
     best = _best(hits, asked.min_score)
     chosen = list(best)[: asked.k]
     groups: Sequence[list[SearchItem]] = ()
@@ -70,10 +72,10 @@ def _usable(task: str, task_id: str, past: Past | None) -> dict[str, Any]:
 
 
 def _best(hits: Sequence[SearchItem], min_score: float | None) -> dict[str, SearchItem]:
-    """Return the best hit of each experience, best first; ties break by key."""
-    scored = [hit for hit in hits if hit.score is not None] or hits
+    """Return the best hit of each experience, best first; ties break by key. Without scores the order is kept."""
+    scored = [hit for hit in hits if hit.score is not None]
     best: dict[str, SearchItem] = {}
-    for hit in sorted(scored, key=lambda hit: (-(hit.score or 0.0), hit.key)):
+    for hit in sorted(scored, key=lambda hit: (-(hit.score or 0.0), hit.key)) or hits:
         if min_score is None or hit.score is None or hit.score >= min_score:
             best.setdefault(hit.value["experience_id"], hit)
     return best
@@ -98,6 +100,13 @@ def _hits(namespace: Namespace, asked: Question, where: Mapping[str, Any]) -> Op
         own += [row for row in mine if seen(row)]
         offset += page
     return [*elsewhere, *own], seen
+
+
+def _newest(namespace: Namespace, branch: Branch, where: Mapping[str, Any]) -> Ops[tuple[list[SearchItem], Sight]]:
+    """Return all rows, the newest first: stores without an index have them in orders of their own."""
+    rows = yield from rows_where(namespace, where)
+    seen = yield from sight(namespace, branch, rows)
+    return [row for row in reversed(rows) if seen(row)], seen
 
 
 def _retrieved(row: SearchItem, best: SearchItem, own: float | None, past: Past | None) -> RetrievedMemory:

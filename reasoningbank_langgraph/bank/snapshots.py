@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from reasoningbank_langgraph.bank.branches import Branch, sight
-from reasoningbank_langgraph.bank.item_values import NEVER, Namespace, micros, to_item
+from reasoningbank_langgraph.bank.item_values import Namespace, micros, to_item
 from reasoningbank_langgraph.bank.operations import Ops
 from reasoningbank_langgraph.errors import InvalidMomentError
 
@@ -48,7 +48,7 @@ class Past(NamedTuple):
 
     def holds(self, row: Item) -> bool:
         """Say whether a row was in the bank, and active."""
-        return bool(row.value.get("since", 0) <= self.at < row.value.get("retired", NEVER))
+        return bool(row.value["since"] <= self.at < row.value["retired"])
 
     def item(self, row: Item) -> MemoryItem:
         """Return the record of a row that was there: active then, whatever became of it."""

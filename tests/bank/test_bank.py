@@ -66,6 +66,7 @@ def test_a_floor_on_the_similarity_is_kept():
     bank = MemoryBank(indexed_memory(), ("m",))
     bank.add([lesson("a", "red green blue")])
     assert ids(bank.search("red green grey", min_score=0.4)) == ["a"]
+    assert ids(bank.search("cold winter night", min_score=0)) == ["a"]
     assert bank.search("cold winter night", min_score=0.9) == []
     (found,) = bank.search("red green grey")
     assert ids(bank.search("red green grey", min_score=found.score)) == ["a"]
@@ -82,6 +83,40 @@ def test_of_an_experience_the_closest_lesson_comes_first_and_each_says_why():
     assert {memory.why for memory in found[1:]} == {
         f"learned in the same attempt as an item of similarity {found[0].score:.2f}"
     }
+
+
+@pytest.mark.parametrize("thread", [None, "t"])
+def test_a_store_without_an_index_returns_the_newest_experiences_first_and_each_says_so(thread):
+    bank = MemoryBank(InMemoryStore(), ("m",))
+    for number, name in enumerate("hcafbegd"):
+        moment = now() - timedelta(minutes=9 - number)
+        bank.add([lesson(f"{name}{place}", f"task {name}", name, created_at=moment) for place in (2, 1)])
+    found = bank.search("red green", k=2, max_items=9, min_score=0.9, thread_id=thread)
+    assert ids(found) == ["d1", "d2", "g1", "g2"]
+    assert {(memory.score, memory.why) for memory in found} == {(None, "the store has no index: newest first")}
+    assert ids(bank.search("task d", k=1, thread_id=thread)) == ["g1", "g2"]
+
+
+def test_where_some_lessons_have_no_vector_the_others_are_ranked_alone():
+    bank = MemoryBank(indexed_memory(), ("m",))
+    bank.add([lesson("near", "red green")])
+    row = bank.store.get(("m",), "near").value
+    bank.store.put(("m",), "bare", {**row, "id": "bare", "experience_id": "bare"}, index=False)
+    assert ids(bank.search("red green blue", k=9, max_items=9)) == ["near"]
+    bank.forget("near", cascade=False)
+    assert ids(bank.search("red green blue", k=9, max_items=9)) == ["bare"]
+
+
+def test_a_lesson_that_fits_worse_than_those_of_other_experiences_comes_behind_the_one_that_fits_and_says_why():
+    bank = MemoryBank(indexed_memory(), ("m",), match="lesson")
+    far = {"title": "cold winter night", "description": "snow and ice"}
+    bank.add([lesson("a1", "x", "a", **far), lesson("a2", "x", "a", title="red green", description="blue")])
+    for name in "bcdef":
+        bank.add([lesson(name, "x", title="red stones", description=name)])
+    first, second = bank.search("red green blue")
+    assert ids([first, second]) == ["a2", "a1"]
+    assert second.score == first.score
+    assert second.why == f"learned in the same attempt as an item of similarity {first.score:.2f}"
 
 
 def test_experiences_of_as_many_lessons_as_there_can_be_leave_room_for_each_other():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -124,9 +125,22 @@ def test_a_bad_file_is_refused_with_its_line_and_nothing_is_imported(content, wh
     target = bank(indexed_memory())
     with pytest.raises(ImportFileError, match="nothing was imported") as caught:
         target.import_jsonl(path)
-    assert caught.value.line == where
+    assert (caught.value.path, caught.value.line) == (path, where)
     assert problem in str(caught.value)
     assert target.items() == []
+
+
+def test_a_line_without_an_end_is_not_read_whole(tmp_path):
+    path = tmp_path / "bank.jsonl"
+    with path.open("wb") as file:
+        file.truncate(60_000_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ImportFileError, match="line 1: is longer than"):
+            bank(indexed_memory()).import_jsonl(path)
+        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_one_bad_line_among_many_stops_all(tmp_path):
@@ -146,7 +160,7 @@ def test_an_id_that_means_something_else_here_is_refused(tmp_path):
     bank(first).export_jsonl(path)
     target = bank(indexed_memory())
     target.add([lesson("z", content="something else")])
-    with pytest.raises(ImportFileError, match="line 3: the bank has the id 'z' with another text"):
+    with pytest.raises(ImportFileError, match=r"bank\.jsonl, line 3: the bank has the id 'z' with another text"):
         target.import_jsonl(path)
     assert [item.id for item in target.items()] == ["z"]
 
@@ -156,7 +170,7 @@ def test_an_item_that_differs_in_what_it_says_is_another_one(field, tmp_path):
     path, target = tmp_path / "bank.jsonl", bank(indexed_memory())
     path.write_text(f"{HEAD}\n{line(**{field: 'failure'})}")
     target.add([lesson("z")])
-    with pytest.raises(ImportFileError, match="line 2: the bank has the id 'z' with another text"):
+    with pytest.raises(ImportFileError, match=r"bank\.jsonl, line 2: the bank has the id 'z' with another text"):
         target.import_jsonl(path)
     path.write_text(f"{HEAD}\n{line(tags=['x'], verifier_score=0.5)}")
     assert target.import_jsonl(path) == (0, 1)
@@ -198,7 +212,7 @@ def odd_paths(folder):
 
 def test_what_is_no_file_is_named_at_once(tmp_path):
     for path in (tmp_path / "nothing.jsonl", *odd_paths(tmp_path)):
-        with pytest.raises(ImportFileError, match="cannot be read"):
+        with pytest.raises(ImportFileError, match=f"{path}: cannot be read"):
             bank(indexed_memory()).import_jsonl(path)
 
 

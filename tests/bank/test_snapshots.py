@@ -81,6 +81,40 @@ def test_a_checkpoint_shows_of_its_own_thread_what_its_branch_had_written():
     assert bank.as_of(oldest).items() == []
 
 
+def at(micros):
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
+
+
+@STORES
+def test_a_lesson_is_there_from_the_microsecond_it_is_written_until_the_one_it_is_retired(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        bank = MemoryBank(store, ("m",))
+        bank.add([lesson("a", task="red green")])
+        bank.set_status(["a"], "quarantined")
+        row = store.get(("m",), "a").value
+        assert row["since"] < row["retired"]
+        for moment, there in ((row["since"] - 1, 0), (row["since"], 1), (row["retired"] - 1, 1), (row["retired"], 0)):
+            past = bank.as_of(at(moment))
+            assert (len(past.items()), len(past.search("red green blue"))) == (there, there)
+
+
+@pytest.mark.parametrize("config", [{"tags": []}, {"configurable": {"checkpoint_id": "x"}}])
+def test_a_snapshot_that_names_no_thread_is_a_moment_of_all_branches(config):
+    store, answers = indexed_memory(), count()
+    graph = create_reasoning_bank(lambda _: {"answer": str(next(answers))}, model=learner(titles=("one",))).compile(
+        checkpointer=InMemorySaver(), store=store
+    )
+    bank = MemoryBank(store, "reasoningbank")
+    graph.invoke({"task": "add two apples"}, CONFIG)
+    first = graph.get_state(CONFIG)
+    graph.invoke({"task": "add three apples"}, CONFIG)
+    graph.invoke({"task": "add four apples"}, first.config)
+    tip = graph.get_state(CONFIG)
+    assert len(bank.as_of(tip).items()) == 2
+    assert len(bank.as_of(tip._replace(config=config)).items()) == 3
+    assert len(bank.as_of(first._replace(config=config)).items()) == 1
+
+
 def test_the_past_cannot_be_written_to():
     bank = MemoryBank(indexed_memory(), ("m",))
     bank.add([lesson("a")])
@@ -95,9 +129,15 @@ def test_the_past_cannot_be_written_to():
     assert [item.id for item in bank.items()] == ["a"]
 
 
-@pytest.mark.parametrize("when", [datetime(2026, 1, 1), "yesterday", None, 5])
-def test_what_is_no_moment_is_refused(when):
-    with pytest.raises(InvalidMomentError):
+@pytest.mark.parametrize(
+    ("when", "told"),
+    [
+        (datetime(2026, 1, 1), r"2026-01-01T00:00:00 has no time zone: use datetime.now\(UTC\)"),
+        *((when, rf"takes a time or a snapshot .* got {when!r}") for when in ("yesterday", None, 5)),
+    ],
+)
+def test_what_is_no_moment_is_refused(when, told):
+    with pytest.raises(InvalidMomentError, match=told):
         MemoryBank(indexed_memory(), ("m",)).as_of(when)
 
 
