@@ -9,15 +9,15 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.graph import START, StateGraph
 
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
-from reasoningbank_langgraph.matts.attempt import create_attempt
-from reasoningbank_langgraph.matts.carried import Carried
 from reasoningbank_langgraph.matts.contrast import create_contrast
-from reasoningbank_langgraph.matts.parallel import create_fan_out, create_gather
-from reasoningbank_langgraph.matts.rollout import create_rollout
-from reasoningbank_langgraph.matts.rollouts import MattsState
-from reasoningbank_langgraph.matts.selection import create_select
-from reasoningbank_langgraph.matts.sequential import create_refine
-from reasoningbank_langgraph.matts.settings import Mode, Scaling, Select
+from reasoningbank_langgraph.matts.fan_out import create_fan_out, create_gather
+from reasoningbank_langgraph.matts.records import MattsState
+from reasoningbank_langgraph.matts.refine import create_refine
+from reasoningbank_langgraph.matts.rollout_graph import create_attempt
+from reasoningbank_langgraph.matts.rollout_node import create_rollout
+from reasoningbank_langgraph.matts.scaling import Mode, Scaling, Select
+from reasoningbank_langgraph.matts.select_node import create_select
+from reasoningbank_langgraph.matts.solver_channels import Carried
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes import create_consolidate, create_judge, create_retrieve
 from reasoningbank_langgraph.solvers import retrieving_for

@@ -13,7 +13,7 @@ from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Speaker
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction import Asking, Distilled, Judged, LessonExtractor, ask_lessons
-from reasoningbank_langgraph.matts.rollouts import judged_at, read_rollouts
+from reasoningbank_langgraph.matts.records import judged_at, read_rollouts
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes.extract import mint, tell
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem

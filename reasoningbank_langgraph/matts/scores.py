@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reasoningbank_langgraph.judges import ReferenceJudge
-from reasoningbank_langgraph.matts.answers import group_answers
-from reasoningbank_langgraph.matts.rollouts import Rollout, attempt_at
-from reasoningbank_langgraph.matts.select import blind
+from reasoningbank_langgraph.matts.records import Rollout, attempt_at
+from reasoningbank_langgraph.matts.selectors import blind
+from reasoningbank_langgraph.matts.votes import group_answers
 
 
 def right_rollouts(state: Mapping[str, Any], rollouts: Sequence[Rollout]) -> frozenset[int]:

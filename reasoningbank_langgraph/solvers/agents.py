@@ -13,7 +13,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from reasoningbank_langgraph.messages import to_messages
 from reasoningbank_langgraph.records import task_key
-from reasoningbank_langgraph.solvers.asides import LESSONS, TASK, adds_messages, aside, changes, is_aside
+from reasoningbank_langgraph.solvers.inserted_messages import LESSONS, TASK, adds_messages, aside, changes, is_aside
 from reasoningbank_langgraph.state import Names
 
 logger = logging.getLogger(__name__)

@@ -40,7 +40,7 @@ TESTS = {
     "nodes": ("loop/loop", "loop/outage"),
     "judges": ("judges/*",),
     "store/writing.py": ("store/writing", "store/ttl"),
-    "matts/selection.py": ("matts/select",),
+    "matts/select_node.py": ("matts/select",),
     "text/fencing.py": FENCE,
     "text/markers.py": FENCE,
     "text/roles.py": FENCE,

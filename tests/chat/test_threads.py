@@ -115,7 +115,7 @@ class OffTheLoop:
 @pytest.mark.parametrize("select", ["majority", "model", lambda attempts: 0], ids=["majority", "model", "function"])
 async def test_a_selection_compares_answers_without_holding_up_the_loop(select, monkeypatch):
     compare = OffTheLoop()
-    monkeypatch.setattr("reasoningbank_langgraph.matts.answers.same_answer", compare)
+    monkeypatch.setattr("reasoningbank_langgraph.matts.votes.same_answer", compare)
     app = matts(solving("1", "2", "3"), judge=judged_by("1", "2", "3"), k=3, select=select, learn=False)
     await app.ainvoke(TASK, CONFIG)
     assert compare.threads

@@ -9,11 +9,11 @@ from reasoningbank_langgraph import ReferenceJudge, Verdict
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction import Judged
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
-from reasoningbank_langgraph.matts.answers import group_answers
-from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
+from reasoningbank_langgraph.matts.records import Failure, Rollout
+from reasoningbank_langgraph.matts.scaling import Scaling
 from reasoningbank_langgraph.matts.scores import score
-from reasoningbank_langgraph.matts.select import Choice, Selector, by_function, by_rank, seen_from, settle
-from reasoningbank_langgraph.matts.settings import Scaling
+from reasoningbank_langgraph.matts.selectors import Choice, Selector, by_function, by_rank, seen_from, settle
+from reasoningbank_langgraph.matts.votes import group_answers
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.loop_fakes import learner, lessons, verdict
 from tests.matts_fakes import CONFIG, TASK, judged_by, matts, solving

@@ -9,7 +9,7 @@ from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import Attempt, EnsembleJudge, LLMJudge, MemoryBank, Verdict, create_reasoning_bank
 from reasoningbank_langgraph.extraction import Judged, LessonExtractor, accept
-from reasoningbank_langgraph.matts.choice import ask_best
+from reasoningbank_langgraph.matts.comparison import ask_best
 from reasoningbank_langgraph.parsing.answers import answered
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 from tests.loop_fakes import verdict

@@ -10,10 +10,10 @@ from reasoningbank_langgraph.chat.dialogue import Speaker
 from reasoningbank_langgraph.chat.threads import apart
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.math_answers import final_answer, is_refusal
-from reasoningbank_langgraph.matts.answers import group_answers
-from reasoningbank_langgraph.matts.choice import Opinion, ask_best
-from reasoningbank_langgraph.matts.rollouts import Rollout, attempt_at, judged_at
-from reasoningbank_langgraph.matts.settings import Choose, Scaling
+from reasoningbank_langgraph.matts.comparison import Opinion, ask_best
+from reasoningbank_langgraph.matts.records import Rollout, attempt_at, judged_at
+from reasoningbank_langgraph.matts.scaling import Choose, Scaling
+from reasoningbank_langgraph.matts.votes import group_answers
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

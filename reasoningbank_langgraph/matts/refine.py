@@ -14,9 +14,9 @@ from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.context import room_in
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request, Speaker
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
-from reasoningbank_langgraph.matts.rollouts import Failure
+from reasoningbank_langgraph.matts.records import Failure
 from reasoningbank_langgraph.parsing.answers import answered
-from reasoningbank_langgraph.solvers.asides import CHECK, TASK, aside, unstreamed
+from reasoningbank_langgraph.solvers.inserted_messages import CHECK, TASK, aside, unstreamed
 from reasoningbank_langgraph.state import Names
 from reasoningbank_langgraph.state.attempts import attempt_of
 from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block

@@ -11,9 +11,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from reasoningbank_langgraph.chat.threads import OwnThread, is_sync
-from reasoningbank_langgraph.matts.sequential import check_failed, create_ask
+from reasoningbank_langgraph.matts.refine import check_failed, create_ask
 from reasoningbank_langgraph.solvers import prepared
-from reasoningbank_langgraph.solvers.asides import adds_messages
+from reasoningbank_langgraph.solvers.inserted_messages import adds_messages
 from reasoningbank_langgraph.state import LoopState, Names, loop_state
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from reasoningbank_langgraph.chat.dialogue import Speaker
 from reasoningbank_langgraph.chat.streams import unheard
 from reasoningbank_langgraph.chat.threads import apart
-from reasoningbank_langgraph.matts.answers import SHORT, group_answers
-from reasoningbank_langgraph.matts.parallel import ended
-from reasoningbank_langgraph.matts.rollouts import Rollout, read_rollouts
+from reasoningbank_langgraph.matts.fan_out import ended
+from reasoningbank_langgraph.matts.records import Rollout, read_rollouts
+from reasoningbank_langgraph.matts.scaling import Choose, Scaling
 from reasoningbank_langgraph.matts.scores import right_rollouts, score
-from reasoningbank_langgraph.matts.select import Choice, Selector, by_function, knows_answer, seen_from
-from reasoningbank_langgraph.matts.settings import Choose, Scaling
+from reasoningbank_langgraph.matts.selectors import Choice, Selector, by_function, knows_answer, seen_from
+from reasoningbank_langgraph.matts.votes import SHORT, group_answers
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.state import Names
 

@@ -16,7 +16,7 @@ from langgraph.channels import (
 from langgraph.graph import StateGraph
 from langgraph.types import Overwrite
 
-from reasoningbank_langgraph.solvers.asides import CHECK, adds_messages, changes, is_aside
+from reasoningbank_langgraph.solvers.inserted_messages import CHECK, adds_messages, changes, is_aside
 from reasoningbank_langgraph.state import Names
 
 _LAST, _REDUCED, _PASSING = (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reasoningbank_langgraph.math_answers import final_answer, is_refusal, same_answer
-from reasoningbank_langgraph.matts.rollouts import Rollout
+from reasoningbank_langgraph.matts.records import Rollout
 
 SHORT = 120
 """Characters up to which a reply without a mark may be nothing but an answer."""

@@ -18,9 +18,9 @@ from langgraph.errors import GraphBubbleUp
 from reasoningbank_langgraph.chat.models import sampling_seed
 from reasoningbank_langgraph.chat.threads import within
 from reasoningbank_langgraph.errors import JudgeError, ModelTimeoutError
-from reasoningbank_langgraph.matts.carried import Carried
-from reasoningbank_langgraph.matts.rollouts import Failure, Rollout
-from reasoningbank_langgraph.matts.settings import Scaling
+from reasoningbank_langgraph.matts.records import Failure, Rollout
+from reasoningbank_langgraph.matts.scaling import Scaling
+from reasoningbank_langgraph.matts.solver_channels import Carried
 from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.state import Names
 from reasoningbank_langgraph.state.attempts import add_usage, attempt_of, messages_of

@@ -13,10 +13,10 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.types import Send
 
 from reasoningbank_langgraph.errors import TooFewAttemptsError
-from reasoningbank_langgraph.matts.answers import count_votes
-from reasoningbank_langgraph.matts.rollouts import Rollout, read_rollouts
-from reasoningbank_langgraph.matts.select import seen_from
-from reasoningbank_langgraph.matts.settings import Scaling
+from reasoningbank_langgraph.matts.records import Rollout, read_rollouts
+from reasoningbank_langgraph.matts.scaling import Scaling
+from reasoningbank_langgraph.matts.selectors import seen_from
+from reasoningbank_langgraph.matts.votes import count_votes
 from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.state import Names
 
