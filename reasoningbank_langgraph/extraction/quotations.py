@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from reasoningbank_langgraph.messages import well_formed
 from reasoningbank_langgraph.records import Attempt
 from reasoningbank_langgraph.text.folding import Folded
 
-_ESCAPE = re.compile(r"\\+(u[0-9a-fA-F]{4}|[nrt]|(?=.))")
+_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|[bfnrt])")
+"""At any depth of JSON within JSON. LaTeX commands that begin alike lose a letter, in a lesson as in the texts."""
 _LETTERS = re.compile(r"[\W_]+")
 _CONTENT_NAMES = ("content", "text", "lesson", "body", "insight", "strategy", "details")
 _TITLE_NAMES = ("title", "name", "heading", "item", *map(str, range(1, 10)))
@@ -27,7 +29,7 @@ class Quotations:
 
     def __init__(self, attempts: Sequence[Attempt], masked: Callable[[str], str]) -> None:
         text = "\n".join(part for attempt in attempts for part in _parts(attempt))
-        texts = {text, _ESCAPE.sub(_unescaped, text)}
+        texts = {text, _unescaped(text)}
         self._views = {_folded(view) for view in texts | set(map(masked, texts))}
 
     def hold(self, item: Mapping[str, str]) -> bool:
@@ -53,15 +55,12 @@ def _parts(attempt: Attempt) -> Iterator[str]:
     for message in attempt.messages:
         yield message.text
         for call in message.tool_calls:
-            yield json.dumps(call["args"], ensure_ascii=False)
+            yield json.dumps(call["args"])
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    escape = found[1]
-    if escape.startswith("u"):
-        return chr(int(escape[1:], 16))
-    return " " if escape else ""
+def _unescaped(text: str) -> str:
+    return well_formed(_ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text))
 
 
 def _folded(text: str) -> str:
-    return _LETTERS.sub("", Folded(text).view.casefold())
+    return _LETTERS.sub("", Folded(_unescaped(text)).view.casefold())
