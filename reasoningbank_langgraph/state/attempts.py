@@ -147,15 +147,7 @@ def _finished(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
     """What `begin` would have noted, where a conversation came in whole: its last task and what was said to it."""
     begun, raw = begin(state, names), _conversation(state, names)
     start = begun["start"] if begun["start"] < len(raw) else -1  # nobody asked: all of it answers
-    question = getattr(raw[start], "id", None) if start >= 0 else None
-    return {
-        **begun,
-        "start": max(start, 0),
-        "start_id": question,
-        "last_id": question,
-        "messages_before": start + 1,
-        "answer_before": None,
-    }
+    return {**begun, "start": max(start, 0), "last_id": None, "messages_before": start + 1, "answer_before": None}
 
 
 def messages_of(state: Mapping[str, Any], names: Names) -> list[Any]:

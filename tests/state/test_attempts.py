@@ -1,13 +1,16 @@
 """Where an attempt begins and ends in a state, and what is taken for its task, its answer and its tokens."""
 
+from datetime import UTC, datetime
+
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from reasoningbank_langgraph.errors import InvalidTaskError
-from reasoningbank_langgraph.records import TASK_CAP, task_key
+from reasoningbank_langgraph.records import TASK_CAP, MemoryItem, RetrievedMemory, now, task_key
 from reasoningbank_langgraph.state import Names
 from reasoningbank_langgraph.state.attempts import asked, attempt_of, begin, forgotten, messages_of, read_task
 from reasoningbank_langgraph.state.channels import Earlier
+from reasoningbank_langgraph.state.lineage import micros
 
 NAMES = Names()
 ASK, SAY = HumanMessage("2 + 2?", id="q1"), AIMessage("4", id="a1")
@@ -92,6 +95,37 @@ def test_an_attempt_begins_with_the_message_that_asks_for_it():
     assert (plain["start"], plain["start_id"], plain["messages_before"], plain["last_id"]) == (0, None, 0, None)
 
 
+def test_an_answer_that_the_run_before_left_is_forgotten_and_may_be_given_again():
+    begun = begin(over({"task": "add"}, task="more", answer="4"), NAMES)
+    assert begun["answer_before"] is None
+    said = {"answer": "4", "messages": [AIMessage("It holds.")], "attempt": begun}
+    assert attempt_of(said, NAMES).answer == "4"
+
+
+def test_an_attempt_tells_when_it_began_and_what_one_that_was_broken_off_had_done():
+    when = datetime(2025, 1, 2, tzinfo=UTC)
+    assert begin({"task": "add"}, NAMES, when)["line"][0][1] == micros(when)
+    before = micros(now())
+    assert before <= begin({"task": "add"}, NAMES)["line"][0][1] <= micros(now())
+    broken = {"task": "add", "attempt": {**begin({"task": "add"}, NAMES), "over": None}}
+    states = [broken, {**broken, "answer": "4"}, {**broken, "messages": [ASK]}]
+    assert len({begin(state, NAMES)["line"][0][2] for state in states}) == 3
+
+
+def test_messages_that_are_plain_records_have_no_ids_and_are_told_by_their_place():
+    ask, say = {"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}
+    begun = begin({"messages": [ask]}, NAMES)
+    assert (begun["start_id"], begun["last_id"], begun["start_key"]) == (None, None, task_key("2 + 2?"))
+    attempts = ({"messages": [ask, say], "attempt": begun}, {"messages": [ask, say]})
+    for state in attempts:
+        attempt = attempt_of(state, NAMES)
+        assert ([message.text for message in attempt.messages], attempt.answer) == (["2 + 2?", "4"], "4")
+    past = over({"messages": [ask]}, messages=[ask, say, {"role": "user", "content": "2 + 3?"}])
+    assert read_task(past, NAMES) == "2 + 3?"
+    with pytest.raises(InvalidTaskError):
+        read_task({**past, "messages": [ask]}, NAMES)
+
+
 def test_the_first_task_of_a_thread_takes_what_was_said_before_it_from_the_users_last_word_on():
     assert begin({"task": "add", "messages": [ASK, SAY]}, NAMES)["start"] == 0
     assert begin({"task": "add", "messages": [SAY]}, NAMES)["start"] == 1
@@ -134,12 +168,15 @@ def test_what_an_earlier_task_left_in_its_channels_is_taken_out():
 def test_an_attempt_is_what_was_said_since_it_was_asked_for_and_the_tokens_of_that():
     used = {"input_tokens": 6, "output_tokens": 3, "total_tokens": 9, "input_token_details": {"cache_read": 2}}
     answers = [message.model_copy(update={"usage_metadata": used}) for message in (SAY, MORE)]
-    state = {"messages": [ASK, answers[0], AGAIN]}
+    shown = MemoryItem(title="t", description="d", content="c", outcome="success", task="other")
+    memories = [RetrievedMemory(item=shown, why="near").to_json()]
+    state = {"messages": [ASK, answers[0], AGAIN], "reference": "5", "memories": memories}
     state["attempt"] = begin(state, NAMES)
     state["messages"] += [AIMessage("", id="t", usage_metadata=used), ToolMessage("5", tool_call_id="1"), answers[1]]
     attempt = attempt_of(state, NAMES)
     assert [message.text for message in attempt.messages] == ["2 + 3?", "", "5", "5"]
-    assert (attempt.task, attempt.answer) == ("2 + 3?", "5")
+    assert (attempt.task, attempt.answer, attempt.reference) == ("2 + 3?", "5", "5")
+    assert [memory.item for memory in attempt.memories] == [shown]
     assert attempt.usage == {"input_tokens": 12, "output_tokens": 6, "total_tokens": 18}
     assert messages_of(state, NAMES) == state["messages"][2:]
 
@@ -162,8 +199,8 @@ def test_a_history_that_was_shortened_meanwhile_is_read_by_its_ids(kept, texts, 
 def test_without_ids_the_number_of_messages_tells_and_a_shorter_history_is_all_new():
     old = [message.model_copy(update={"id": None}) for message in (ASK, SAY, AGAIN)]
     begun = begin({"messages": old}, NAMES)
-    for now, texts in (([*old, MORE], ["2 + 3?", "5"]), (old, ["2 + 3?"]), ([MORE], ["5"])):
-        attempt = attempt_of({"messages": now, "attempt": begun}, NAMES)
+    for held, texts in (([*old, MORE], ["2 + 3?", "5"]), (old, ["2 + 3?"]), ([MORE], ["5"])):
+        attempt = attempt_of({"messages": held, "attempt": begun}, NAMES)
         assert [message.text for message in attempt.messages] == texts
 
 
@@ -184,3 +221,26 @@ def test_without_ids_the_number_of_messages_tells_and_a_shorter_history_is_all_n
 def test_the_answer_is_the_channels_unless_it_stood_there_before_and_the_model_said_another(answer, said, found):
     begun = begin({"task": "add", "answer": "old", "messages": [ASK]}, NAMES)
     assert attempt_of({"answer": answer, "messages": [ASK, *said], "attempt": begun}, NAMES).answer == found
+
+
+@pytest.mark.parametrize("ids", [True, False])
+@pytest.mark.parametrize(
+    ("talk", "texts", "answer"),
+    [
+        ([ASK, SAY, AGAIN, ToolMessage("5", tool_call_id="1", id="t"), MORE], ["2 + 3?", "5", "5"], "5"),
+        ([ASK, SAY], ["2 + 2?", "4"], "4"),
+        ([SAY, MORE], ["4", "5"], "5"),
+        ([SAY, ASK], ["2 + 2?"], None),
+    ],
+)
+def test_a_conversation_that_came_in_whole_is_an_attempt_from_the_users_last_word_on(talk, texts, answer, ids):
+    messages = talk if ids else [message.model_copy(update={"id": None}) for message in talk]
+    attempt = attempt_of({"task": "add", "messages": messages}, NAMES)
+    assert ([message.text for message in attempt.messages], attempt.answer) == (texts, answer)
+
+
+def test_the_answer_that_came_with_a_whole_conversation_is_its_answer():
+    state = {"task": "add", "messages": [ASK, SAY], "answer": "four", "task_id": "p1", "reference": 4}
+    attempt = attempt_of(state, NAMES)
+    assert (attempt.answer, attempt.task, attempt.task_id, attempt.reference) == ("four", "add", "p1", "4")
+    assert attempt.memories == ()
