@@ -218,14 +218,15 @@ def test_a_reply_that_names_details_is_followed_by_the_question_without_them_onc
 )
 def test_a_reply_that_cannot_be_read_is_quoted_back_and_asked_for_again(said, reason):
     question = [SystemMessage("teach"), HumanMessage("?")]
-    (_, again), found = asking(ask_lessons([TRIED], question, LARGE, 2), said, reply(lesson("order")))
+    better = reply(lesson("order"), lesson("signs"), lesson("digits"))
+    (_, again), found = asking(ask_lessons([TRIED], question, LARGE, 2), said, better)
     assert [message.type for message in again.messages] == ["system", "human", "ai", "human"]
     assert again.messages[-1].text == prompts.REPAIR_USER.format(reason=reason)
     assert again.messages[2].text[:3] == said.text[:3]
     assert len(again.messages[2].text) <= 2_000
     assert "<|im_start|>" not in again.messages[2].text
     assert (again.schema, again.max_tokens) == (items_schema(2), 700)
-    assert found.items == [lesson("order")]
+    assert (found.items, found.dropped) == ([lesson("order"), lesson("signs")], {"over_cap": 1})
 
 
 def test_a_reply_of_nothing_is_not_quoted():

@@ -3,11 +3,13 @@
 import asyncio
 import time
 from datetime import UTC, datetime, timedelta
-from typing import get_type_hints
+from functools import partial
+from typing import Annotated, Any, get_type_hints
 from uuid import UUID
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import ExecutionInfo, Runtime
 
@@ -32,9 +34,10 @@ from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.nodes.extract import mint
 from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.records import now, task_key
+from reasoningbank_langgraph.state.channels import OfRun
 from reasoningbank_langgraph.state.lineage import Line, micros
 from reasoningbank_langgraph.testing import ScriptedChatModel
-from tests.loop_fakes import Capped, indexed_memory, lessons, verdict
+from tests.loop_fakes import Capped, Tracer, indexed_memory, learner, lessons, verdict
 
 RUN = ExecutionInfo("1f0ce0b1-8f2a-6e10-8002-3c7f9d2b1a44", "extract:1", "task 1", "thread 1", "run 1")
 CONFIG = {"configurable": {"thread_id": "t"}}
@@ -65,6 +68,11 @@ def event(name, **facts):
     return {"type": "reasoningbank", "event": name, "ms": True, **facts}
 
 
+def brought(node):
+    """Return the channels a graph takes from a node."""
+    return get_type_hints(get_type_hints(node.__call__)["state"], include_extras=True)
+
+
 SIDES = pytest.mark.parametrize("asynchronously", [False, True], ids=["sync", "async"])
 
 
@@ -87,8 +95,9 @@ def test_an_event_tells_how_long_a_step_took_in_milliseconds(monkeypatch):
     assert told == [{"type": "reasoningbank", "event": "judged", "ms": 2012.346, "count": 1}]
 
 
-@pytest.mark.parametrize("node", [create_retrieve(), create_consolidate()])
-def test_a_node_without_a_store_says_which_it_is(node):
+@pytest.mark.parametrize("create", [create_retrieve, create_consolidate])
+def test_a_node_without_a_store_says_which_it_is(create):
+    node = create()
     with pytest.raises(MissingStoreError, match=repr(node.get_name())):
         run(node, {"task": "add"})
 
@@ -98,11 +107,46 @@ def test_each_node_has_its_name():
     assert [node.get_name() for node in nodes] == ["retrieve", "judge", "extract", "consolidate"]
 
 
+@pytest.mark.parametrize("call", [lambda node, state: node(state), lambda node, state: node.__call__(state)])
 @pytest.mark.parametrize("answer", ["answer", lambda state: state["answer"]])
-def test_a_node_may_be_called_within_a_node_of_ones_own(answer):
+def test_a_node_may_be_called_within_a_node_of_ones_own(answer, call):
     node = create_judge(judge=lambda attempt: attempt.answer == "4", answer=answer)
-    update, _ = run(lambda state: {**node(state), "answer": None}, {"task": "add", "answer": "4"})
+    update, _ = run(lambda state: call(node, state), {"task": "add", "answer": "4"})
     assert update["verdict"]["status"] == "success"
+
+
+def calling(node, **own):
+    """Return two nodes that run another one with a config of their own: a sync and an async one."""
+
+    def mixed(config):
+        return {**own, "configurable": {**config["configurable"], **own.get("configurable", {})}}
+
+    def step(state, config: RunnableConfig):
+        return node.invoke(state, mixed(config))
+
+    async def astep(state, config: RunnableConfig):
+        return await node.ainvoke(state, mixed(config))
+
+    return step, astep
+
+
+@SIDES
+def test_a_node_that_is_called_with_another_config_goes_by_that(asynchronously):
+    node = create_consolidate(namespace=("m", "{user}"))
+    step = calling(node, configurable={"user": "bob"})[asynchronously]
+    _, events = run(step, {}, indexed_memory(), asynchronously=asynchronously)
+    assert events[0]["namespace"] == ["m", "bob"]
+
+
+@SIDES
+@pytest.mark.parametrize(
+    ("create", "reply"), [(create_judge, verdict()), (create_extract, lessons("first"))], ids=["judge", "extract"]
+)
+def test_the_model_of_a_node_is_traced_where_the_config_of_the_call_says(create, reply, asynchronously):
+    tracer = Tracer()
+    step = calling(create(ScriptedChatModel([reply])), callbacks=[tracer])[asynchronously]
+    run(step, {"task": "add", "answer": "4", "verdict": {"status": "success"}}, asynchronously=asynchronously)
+    assert len(tracer.seen) == 1
 
 
 def test_a_step_began_when_its_checkpoint_was_made_and_never_in_the_future():
@@ -120,26 +164,25 @@ def test_a_step_began_when_its_checkpoint_was_made_and_never_in_the_future():
 
 
 @pytest.mark.parametrize(
-    "node",
-    [
-        create_retrieve(),
-        create_judge(judge=lambda attempt: True),
-        create_extract(ScriptedChatModel([])),
-        create_consolidate(),
-    ],
+    "create",
+    [create_retrieve, partial(create_judge, judge=len), partial(create_extract, learner()), create_consolidate],
+    ids=["retrieve", "judge", "extract", "consolidate"],
 )
-def test_a_node_brings_the_channels_of_the_loop_into_any_state(node):
-    channels = get_type_hints(get_type_hints(node.__call__)["state"])
-    assert channels.keys() == get_type_hints(ReasoningBankState).keys()
+def test_a_node_brings_the_channels_of_the_loop_into_any_state(create):
+    own = {"task": Annotated[Any, OfRun], "answer": Any, "messages": Any}
+    assert brought(create()) == {**get_type_hints(ReasoningBankState, include_extras=True), **own}
 
 
 def test_a_node_with_names_of_ones_own_brings_those_channels_alone():
     node = create_judge(judge=lambda attempt: True, task="question", answer="result", messages="talk")
-    channels = get_type_hints(get_type_hints(node.__call__)["state"]).keys()
-    assert {"question", "result", "talk", "verdict"} <= channels
-    assert not {"task", "answer", "messages"} & channels
+    channels = brought(node)
+    own = {"question": Annotated[Any, OfRun], "result": Any, "talk": Any}
+    assert {name: kind for name, kind in channels.items() if name in own} == own
+    assert not {"task", "answer", "messages"} & channels.keys()
+    assert "verdict" in channels
     one = create_judge(judge=lambda attempt: True, task="messages")
-    assert "task" not in get_type_hints(get_type_hints(one.__call__)["state"])
+    assert "task" not in brought(one)
+    assert brought(one)["messages"] == Any
 
 
 @SIDES
