@@ -26,8 +26,6 @@ class StatusLine(NamedTuple):
     """One line that names a status."""
 
     reading: Reading
-    named: bool
-    """Its name is the one that was asked for, `Status`."""
     stands: bool
     """It speaks for the reply, and is no quotation."""
     thoughts: str
@@ -52,7 +50,7 @@ def status_lines(text: str) -> tuple[list[StatusLine], bool]:
     alone = len(words) == 1 and len(text.split(maxsplit=1)) == 1
     asked = any(line.name == "status" for line in seen)
     hedged = any(line.reading is None and line.name in ("status", "verdict") for line in seen)
-    found = [StatusLine(word, False, alone, "") for word in words]
+    found = [StatusLine(word, alone, "") for word in words]
     thoughts: str | None = None
     for line in seen:
         if line.reading is None:
@@ -60,7 +58,7 @@ def status_lines(text: str) -> tuple[list[StatusLine], bool]:
         stands = not line.quoted and (line.name == "status" or not asked)
         if stands and thoughts is None:
             thoughts = _thoughts(lines[: line.number])
-        found.append(StatusLine(line.reading, line.name == "status", stands, thoughts or ""))
+        found.append(StatusLine(line.reading, stands, thoughts or ""))
     return found, hedged
 
 

@@ -84,7 +84,7 @@ def _from_text(read: Reply, *, left_out: bool = False) -> tuple[list[Claim], boo
     prose = "\n".join(pieces)
     lines, hedged = status_lines(prose)
     claims += claims_in_pieces(prose)
-    claims += [Claim(line.reading, None, line.thoughts, line.stands, line.named) for line in lines]
+    claims += [Claim(line.reading, None, line.thoughts, line.stands) for line in lines]
     claims += [Claim(reading, None, "", stands=False) for reading in _outright(pieces, left_out=left_out)]
     if hedged:
         claims = [claim._replace(stands=False) for claim in claims]

@@ -23,6 +23,10 @@ def _call(args: Any) -> list[dict[str, Any]]:
     return [{"name": "verdict", "args": args, "id": "c1", "type": "tool_call"}]
 
 
+def _broken(*objects: str) -> list[dict[str, Any]]:
+    return [{"name": "verdict", "args": one[:-1] + ",}", "id": "c1", "error": "no JSON"} for one in objects]
+
+
 WHOLE = '{"status": "success", "confidence": 0.9, "rationale": "each step holds"}'
 FAILED = '{"status": "failure", "confidence": 0.8, "rationale": "the units are wrong"}'
 
@@ -335,5 +339,7 @@ CASES = [
     Case("a word under a key of truth values", '{"failed": "success"}', "indeterminate", "unparsed"),
     Case("a piece with a string's quotes", f'{WHOLE}\n"status": \\"failure\\"', "indeterminate", "conflict"),
     Case("what was left out at a closing tag", f"Hm.\n{WHOLE}\n</think>\nNo more.", "indeterminate", "unparsed"),
+    Case("call that had to be mended", {"invalid": _broken(FAILED)}, "failure", None, 0.8),
+    Case("calls that had to be mended, of two minds", {"invalid": _broken(FAILED, WHOLE)}, "indeterminate", "conflict"),
     Case("led in, and only an inner object agrees", 'The attempt is correct:\n{"steps": 3, "inner": {"status": "success"}, "note": "two"}', "indeterminate", "unparsed"),
 ]  # fmt: skip

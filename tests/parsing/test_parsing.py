@@ -55,8 +55,18 @@ def test_the_rationale_of_a_status_line_is_the_thoughts_before_it():
     assert parse_verdict("Well.\nThoughts: step 2 adds twice.\nStatus: failure").rationale == "step 2 adds twice."
 
 
-def test_a_reply_that_cannot_be_read_is_kept_as_rationale():
-    assert parse_verdict("no idea").rationale == "no idea"
+@pytest.mark.parametrize(
+    "reply",
+    ["no idea", {"content": "no", "finish": "content_filter"}, {"content": "Status: success", "finish": "length"}],
+    ids=["unparsed", "refused", "truncated"],
+)
+def test_a_reply_that_decides_nothing_is_kept_as_rationale(reply):
+    said = reply if isinstance(reply, str) else reply["content"]
+    assert parse_verdict(message(reply)).rationale == said
+
+
+def test_of_a_long_reply_that_decides_nothing_2000_characters_are_kept():
+    assert parse_verdict("x" * 2001).rationale == "x" * 2000
 
 
 def test_our_prompts_are_not_taken_for_answers():
