@@ -111,9 +111,8 @@ def _from_text(read: Reply) -> ParsedItems:
     )
     at_limit = read.ending == "length" and not objects.end(text)
     cut = read.cut or of_cut_list or objects.open_after_last() or at_limit
-    if items is None or text[:place].strip():
-        before = text if items is None else text[:place]
-        items = (_from_markdown(before, cut=cut) if _is_prose(objects, place) else None) or items
+    if _is_prose(objects, place):
+        items = _from_markdown(text[:place], cut=cut) or items
     if items:
         return ParsedItems(items, None, cut)
     return ParsedItems([], _why_none(read, items, cut=cut), cut)

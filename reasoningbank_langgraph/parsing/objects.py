@@ -44,8 +44,9 @@ class Objects(NamedTuple):
     """Where one starts that never closes."""
 
     def open_after_last(self) -> bool:
-        """Say whether the last thing begun is unfinished."""
-        return self.open_at is not None and (not self.found or self.open_at >= self.found[-1].end)
+        """Say whether the last thing begun is unfinished; a whole object inside of it has not ended it."""
+        ended = [one for one in self.found if not one.within] or self.found
+        return self.open_at is not None and (not ended or self.open_at >= ended[-1].end)
 
     def end(self, text: str) -> bool:
         """Say whether nothing but spaces and a fence follows the last one."""
@@ -63,8 +64,7 @@ class Objects(NamedTuple):
 def document(text: str) -> dict[str, Any] | list[Any] | None:
     """Return the object or list that is the whole text, apart from white space and a fence around it; else None."""
     inner = text.strip("` \t\r\n")
-    inner = _FENCED.sub("", inner, count=1)
-    return read_strictly(inner) if inner[:1] in ("{", "[") else None
+    return read_strictly(_FENCED.sub("", inner))
 
 
 def find_objects(text: str) -> Objects:

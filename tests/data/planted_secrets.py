@@ -63,6 +63,7 @@ EMAILS = [
 PHONES = [
     "+1 555 0100", "+1 555 010 0199", "+44 20 7946 0958", "+49-30-901820", "+33 1 23 45 67 89", "+972 50 123 4567", "+15550100123",
     "+1 (555) 010-0199", "+91 98765 43210", "+81-3-1234-5678", "Call +7 495 123 45 67 now", "tel:+34 912 345 678",
+    "+49 30 901", "+49 30 9018 2012 345", "+7 495 123 456",
 ]  # fmt: skip
 CARDS = [
     "4111 1111 1111 1111", "5500-0000-0000-0004", "3782 822463 10005", *(_card("4", 16) for _ in range(5)), *(_card("52", 16) for _ in range(3)), _card("37", 15), _card("6011", 16),
@@ -104,4 +105,5 @@ CLEAN = [
     "token_count=123456789", "tokens_per_second=123.456789", "tokenizer=gpt-4o-mini", "db_password: str", "password_min_length=12345678", "The token is a coin: 5 of them", "Pass: 12 of 20", "secret: the number 1234", "docker --user 1000:1000", "use --password to log in",
     "Bearer of good news everyone", "a basic understanding", "Authorization: required", "signature = f(x)", "sign=1234567", "\\sigma = 0.123456", "key = 1234567890", "\\passwordless: 1234567", "3000 4000 5000 6000", "$+1 234 567$", "f(x) = +12 345 678 901", "4, 5 @ 6",
     "4 8 15 16 23 42", "a+1", "2 +3 +4", "+5", "1 +2 345 678 - 9", "eyJ", "AKIA", "e^{i\\pi}+1=0", "AB@CD is an angle", "α+14155550123", "é+14155550123", "×+1", "ключ--password", "тест-u a:bc", "step-by-step-000000000000", "1-800 ways",
+    "+49 30 9018 2012 3456", "+1 155 010 0199", "4120 5990 1290 9550", "token: \"5 coins\"",
 ]  # fmt: skip

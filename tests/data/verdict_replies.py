@@ -8,6 +8,7 @@ A reply is a text, or the parts of an AI message: `content`, `finish` (the finis
 from __future__ import annotations
 
 import json
+from enum import Enum
 from typing import Any, NamedTuple
 
 
@@ -17,6 +18,10 @@ class Case(NamedTuple):
     status: str
     reason: str | None = None
     confidence: float | None = None
+
+
+class _FinishReason(Enum):
+    MAX_TOKENS = 2
 
 
 def _call(args: Any) -> list[dict[str, Any]]:
@@ -60,6 +65,10 @@ CASES = [
     Case("raw tool call", {"extra": {"tool_calls": [{"function": {"name": "v", "arguments": WHOLE}}]}}, "success", None, 0.9),
     Case("content blocks", {"content": [{"type": "text", "text": WHOLE[:20]}, {"type": "text", "text": ""}]}, "indeterminate", "truncated"),
     Case("one content block", {"content": [{"type": "thinking", "thinking": FAILED}, {"type": "text", "text": WHOLE}]}, "success", None, 0.9),
+    Case("block without a type", {"content": [{"text": FAILED}]}, "failure", None, 0.8),
+    Case("block of a Responses server", {"content": [{"type": "output_text", "text": FAILED}]}, "failure", None, 0.8),
+    Case("blocks that are texts", {"content": ["Status: ", "failure"]}, "failure"),
+    Case("word beside blocks of other kinds", {"content": [{"type": "thinking", "text": "a"}, {"type": None, "text": "b"}, {"type": "text", "text": "Failure."}]}, "failure"),
     Case("upper case and spaces in keys", '{" Status ": "SUCCESS", "Confidence": "0.5"}', "success", None, 0.5),
     # Mistakes that are mended
     Case("trailing comma", '{"status": "success", "confidence": 0.9,}', "success", None, 0.9),
@@ -73,6 +82,12 @@ CASES = [
     Case("raw newline inside", '{"status": "failure", "rationale": "one\ntwo"}', "failure"),
     Case("LaTeX inside", r'{"status": "failure", "rationale": "\sqrt{2} \neq \frac{3}{2}"}', "failure"),
     Case("braces in a text", '{"status": "success", "rationale": "the set {1, 2} and \\"}\\" match"}', "success"),
+    Case("brace in a text, in prose", 'I judge: {"rationale": "a } b", "status": "failure"}', "failure"),
+    Case("brace in a text without blanks, in prose", 'I judge: {"rationale":"a } b","status":"failure"}', "failure"),
+    Case("brace in the first key, before prose", '{"a } b": 1, "status": "failure"}\nThat is all.', "failure"),
+    Case("brace behind an escaped quotation, in prose", r'I judge: {"rationale": "it says \"no\", then } ends", "status": "failure"}', "failure"),
+    Case("bracket too many inside, in prose", 'I judge: {"steps": [1]], "status": "failure"}', "failure"),
+    Case("brace too many in a list, in prose", f"I judge: [{FAILED}}}]", "failure", None, 0.8),
     # Confidence
     Case("confidence over one", '{"status": "success", "confidence": 95}', "success"),
     Case("negative confidence", '{"status": "failure", "confidence": -0.1}', "failure"),
@@ -117,6 +132,7 @@ CASES = [
     # Echoes
     Case("schema first", '{"type": "object", "properties": {"status": {"enum": ["success", "failure"]}}}\n' + FAILED, "failure", None, 0.8),
     Case("schema only", '{"type": "object", "properties": {"status": {"type": "string"}}}', "indeterminate", "unparsed"),
+    Case("object inside a format", 'I judge:\n{"status": "success" | "failure", "of":\n{"status": "success"}\n}', "indeterminate", "unparsed"),
     Case("format only", '{"status": "success" | "failure", "confidence": 0..1, "rationale": "..."}', "indeterminate", "unparsed"),
     Case("format in our prompt's words", '{"rationale": "why, in one or two sentences", "status": "success"}', "indeterminate", "unparsed"),
     Case("example first", '{"status": "success", "confidence": 1.0, "rationale": "..."}\n' + FAILED, "failure", None, 0.8),
@@ -128,12 +144,16 @@ CASES = [
     Case("thinking", f"<think>maybe {WHOLE}</think>\n{FAILED}", "failure", None, 0.8),
     Case("thinking, opened by the prompt", f"maybe Status: success</think>\n{FAILED}", "failure", None, 0.8),
     Case("thinking only", f"<think>maybe {WHOLE}</think>", "indeterminate", "unparsed"),
+    Case("closing tag that nothing follows", "Thoughts: off by one.\nStatus: failure\n</think>\n", "failure"),
     Case("thinking cut", f"<think>so far {WHOLE} but", "indeterminate", "truncated"),
     Case("thinking cut at the start", "<think>", "indeterminate", "truncated"),
     Case("tag inside the JSON", '{"status": "failure", "rationale": "it left <think> open"}', "failure"),
     Case("harmony channels", f"<|channel|>analysis<|message|>{WHOLE}<|end|><|channel|>final<|message|>{FAILED}", "failure", None, 0.8),
     # Reasoning fields
     Case("reasoning field, stop", {"extra": {"reasoning_content": FAILED}, "finish": "stop"}, "failure", None, 0.8),
+    Case("reasoning field of another name", {"extra": {"reasoning": FAILED}, "finish": "stop"}, "failure", None, 0.8),
+    Case("thinking block alone, stop", {"content": [{"type": "thinking", "thinking": FAILED}], "finish": "stop"}, "failure", None, 0.8),
+    Case("reasoning block alone, stop", {"content": [{"type": "reasoning", "text": FAILED}], "finish": "stop"}, "failure", None, 0.8),
     Case("reasoning field, length", {"extra": {"reasoning_content": WHOLE}, "finish": "length"}, "indeterminate", "truncated"),
     Case("reasoning field, no finish", {"extra": {"reasoning_content": WHOLE}}, "indeterminate", "unparsed"),
     Case("reasoning field beside content", {"content": FAILED, "extra": {"reasoning_content": WHOLE}, "finish": "stop"}, "failure", None, 0.8),
@@ -142,12 +162,17 @@ CASES = [
     Case("cut in the text", '{"status": "success", "confidence": 0.9, "rationale": "The ans', "indeterminate", "truncated"),
     Case("cut at length", {"content": "Thoughts: it is right\nStatus: success", "finish": "length"}, "indeterminate", "truncated"),
     Case("whole at length", {"content": WHOLE + "\n" * 500, "finish": "length"}, "success", None, 0.9),
+    Case("whole in a fence at length, behind prose", {"content": f"I judge:\n```json\n{WHOLE}\n```", "finish": "length"}, "success", None, 0.9),
     Case("babble at length", {"content": WHOLE + "\nThen I would", "finish": "length"}, "indeterminate", "truncated"),
     Case("Anthropic's word", {"content": "Status: success", "meta": {"stop_reason": "max_tokens"}}, "indeterminate", "truncated"),
     Case("Google's word", {"content": "Status: success", "meta": {"finish_reason": "MAX_TOKENS"}}, "indeterminate", "truncated"),
+    Case("Google's enum", {"content": "Status: success", "meta": {"finish_reason": _FinishReason.MAX_TOKENS}}, "indeterminate", "truncated"),
     Case("Ollama's word", {"content": "Status: success", "meta": {"done_reason": "length"}}, "indeterminate", "truncated"),
     Case("second object cut", f'{WHOLE}\nCorrection: {{"status": "fai', "indeterminate", "truncated"),
+    Case("second object cut behind a whole one inside it", f'{WHOLE}\nCorrection: {{"steps": [{{"a": 1}}], "status": "fai', "indeterminate", "truncated"),
+    Case("second object without its last brace", {"content": f'{WHOLE}\nCorrection: {{"steps": [{{"a": 1}}], "status": "failure"', "finish": "stop"}, "indeterminate", "conflict"),
     Case("last brace missing, stopped by itself", {"content": WHOLE[:-1], "finish": "stop"}, "success", None, 0.9),
+    Case("last brace missing in a fence", {"content": f"```json\n{WHOLE[:-1]}\n```", "finish": "stop"}, "success", None, 0.9),
     Case("last brace missing", WHOLE[:-1], "indeterminate", "truncated"),
     Case("text missing too, stopped by itself", {"content": WHOLE[:-8], "finish": "stop"}, "indeterminate", "truncated"),
     Case("endless spaces in the object", '{"status":' + " " * 50_000, "indeterminate", "truncated"),
@@ -165,6 +190,7 @@ CASES = [
     Case("no content", {"content": []}, "indeterminate", "unparsed"),
     Case("no message", None, "indeterminate", "error"),
     Case("server error", {"content": "", "finish": "error"}, "indeterminate", "error"),
+    Case("failed, in a Responses server's word", {"content": WHOLE, "meta": {"status": "failed"}}, "indeterminate", "error"),
     Case("empty object", "{}", "indeterminate", "unparsed"),
     Case("lone surrogate", '{"status": "failure", "rationale": "\\ud800"}', "failure"),
     Case("number of 5,000 digits", '{"status": "failure", "confidence": ' + "7" * 5_000 + "}", "failure"),

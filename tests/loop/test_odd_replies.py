@@ -2,6 +2,7 @@
 
 import json
 import sys
+from types import SimpleNamespace
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -89,6 +90,8 @@ async def test_judge_and_extractor_get_over_odd_replies(name):
 def test_what_is_readable_beside_an_odd_part_is_read():
     assert parse_verdict(odd(content="Status: failure", tool_calls=[call(nested(10_000))])).status == "failure"
     assert parse_verdict(odd(content=[7, {"type": "text", "text": "Status: failure"}, None])).status == "failure"
+    assert parse_verdict(odd(content={"type": "text", "text": "Status: failure"})).status == "failure"
+    assert parse_verdict(SimpleNamespace(content="Status: failure")).status == "failure"
 
 
 def test_a_trajectory_keeps_what_json_can_hold_and_names_the_rest():
