@@ -114,3 +114,14 @@ def test_an_import_embeds_the_task_of_an_experience_once_for_all_its_lessons(tmp
     rows = {row.key: row.value["index"] for row in target.store.search(HERE, limit=99)}
     assert sorted(name for name, index in rows.items() if "query" in index) == ["a1", "b0"]
     assert all("lesson" in index for index in rows.values())
+
+
+@pytest.mark.parametrize(
+    ("match", "fields"), [("task", ["query"]), ("lesson", ["lesson"]), ("both", ["query", "lesson"])]
+)
+def test_an_import_is_matched_as_the_bank_that_takes_it_over_does(match, fields, tmp_path):
+    source, target = MemoryBank(indexed_memory(), HERE), MemoryBank(indexed_memory(), HERE, match=match)
+    source.add([lesson("a", task="add two apples")])
+    source.export_jsonl(tmp_path / "bank.jsonl")
+    target.import_jsonl(tmp_path / "bank.jsonl")
+    assert target.store.get(HERE, "a").value["index"] == fields

@@ -271,3 +271,15 @@ def test_an_attempt_that_is_here_under_other_ids_is_skipped(tmp_path):
     target.add([item(0, "e2"), item(1, "e2")])
     source.export_jsonl(tmp_path / "bank.jsonl")
     assert target.import_jsonl(tmp_path / "bank.jsonl") == (0, 2)
+
+
+def test_attempts_that_the_bank_does_not_know_are_taken_over_with_what_tells_them_from_others(tmp_path):
+    from tests.loop.test_exactly_once import item
+
+    source, target = bank(indexed_memory()), bank(indexed_memory())
+    source.add([item(0, "e1"), item(1, "e1")])
+    source.export_jsonl(tmp_path / "bank.jsonl")
+    assert target.import_jsonl(tmp_path / "bank.jsonl") == (2, 0)
+    assert target.import_jsonl(tmp_path / "bank.jsonl") == (0, 2)
+    assert target.add([item(0, "e2"), item(1, "e2")]).added == 0
+    assert [one.id for one in target.items()] == [one.id for one in source.items()]

@@ -15,7 +15,7 @@ from reasoningbank_langgraph.matts.scores import score
 from reasoningbank_langgraph.matts.selectors import Choice, Selector, by_function, by_rank, seen_from, settle
 from reasoningbank_langgraph.matts.votes import group_answers
 from reasoningbank_langgraph.testing import ScriptedChatModel
-from tests.loop_fakes import learner, lessons, verdict
+from tests.loop_fakes import Tracer, learner, lessons, verdict
 from tests.matts_fakes import CONFIG, TASK, judged_by, matts, solving
 
 
@@ -384,6 +384,20 @@ def test_the_model_is_asked_to_choose_once_in_each_order_and_not_again_for_the_s
     graph = matts(boxed(5, 4), k=2, judge=ReferenceJudge(), select=select, model=ScriptedChatModel(reply))
     graph.invoke({"task": "2 + 2", "reference": "4"}, CONFIG)
     assert sum("name the best" in text for text in asked) == calls
+
+
+@pytest.mark.parametrize("select", ["verifier", "model"])
+@pytest.mark.parametrize("asynchronously", [False, True])
+async def test_the_calls_that_choose_bear_their_purpose_in_the_traces_of_the_run(select, asynchronously):
+    """With a verifier that knows the answer they are made for the scores, in a second look without the reference."""
+    tracer, model = Tracer(), chooser(lambda shown: named(1))
+    graph = matts(boxed(5, 4), k=2, judge=ReferenceJudge(), select=select, model=model)
+    given, config = {"task": "2 + 2", "reference": "4"}, {**CONFIG, "callbacks": [tracer], "tags": ["mine"]}
+    result = await graph.ainvoke(given, config) if asynchronously else graph.invoke(given, config)
+    calls = [tags for name, tags in tracer.seen if name == "reasoningbank:select"]
+    assert len(calls) == 2
+    assert all({"mine", "reasoningbank:select"} <= set(tags) for tags in calls)
+    assert result["selection"]["oracle"] is (select == "verifier")
 
 
 def test_scores_need_a_reference_and_not_a_judge_that_compares():
