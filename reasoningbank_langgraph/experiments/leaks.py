@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 NEAR_TEXT, NEAR_MEANING = 0.9, 0.95
 """From these similarities on, two problems (or an item and a problem) count as near duplicates."""
+_LETTER_BY_LETTER = 1_000
+"""Characters up to which texts are compared so: the work grows with the square of them, or faster."""
 _LIST_MARK = re.compile(r"(?:^|(?<=[\s:;.]))\d{1,2}[.)](?=\s)")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -82,4 +85,14 @@ def _alike(one: str, other: str) -> float:
     matcher = SequenceMatcher(None, one, other, autojunk=False)
     if matcher.real_quick_ratio() <= NEAR_TEXT or matcher.quick_ratio() <= NEAR_TEXT:
         return 0.0
-    return matcher.ratio()
+    return matcher.ratio() if max(len(one), len(other)) <= _LETTER_BY_LETTER else _alike_in_threes(one, other)
+
+
+def _alike_in_threes(one: str, other: str) -> float:
+    """Estimate the similarity from the groups of three letters that both have.
+
+    A changed letter is part of three groups, so the share of groups left is about the cube of that of the letters.
+    """
+    left, right = (Counter(zip(text, text[1:], text[2:], strict=False)) for text in (one, other))
+    shared: float = 2 * (left & right).total() / (left.total() + right.total())
+    return shared ** (1 / 3)

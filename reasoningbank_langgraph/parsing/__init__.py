@@ -7,6 +7,8 @@ Pure functions: no model is called, nothing is raised, and garbage of any length
 - `standing`: whether something in a model's reply is its answer, or a quotation
 - `words`: reads a model's status word: success, failure, undecided, or nothing that can be relied on
 - `lines`: the paper's `Status:` lines in a judge's reply, and lines of their kind
+- `sentences`: what the sentences of a judge's reply say outright of the attempt: "This is a failure"
+- `vocabulary`: the words of sentences that judge an attempt outright, in the languages whose lead-ins are read
 - `items`: an extractor's reply as memory items: whole ones only, as the model worded them
 - `answers`: any reply in JSON: one field of what it gives as its answer
 - `replies`: what a model's reply says, apart from where its server put it: text, tool calls, and how it ended
