@@ -41,6 +41,10 @@ def create_reasoning_bank(
 ) -> StateGraph[Any, Any, Any, Any]:
     """Wrap a solver into the loop of ReasoningBank (paper section 3.2, figure 2).
 
+    A store, judge or model that is out of reach ends no run: `memory_error`, the verdict or `extraction` says so, and
+    lessons that were not written wait for the thread's next run. So a `retry_policy` on these nodes, of their own or by
+    `set_node_defaults`, never acts on an outage: let the model (`max_retries`) and the store's client try again.
+
     Example:
         ```python
         graph = create_reasoning_bank(solver, model=chat, namespace=("math", "{user_id}"))

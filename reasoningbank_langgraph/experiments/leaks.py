@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -94,5 +95,4 @@ def _alike_in_threes(one: str, other: str) -> float:
     A changed letter is part of three groups, so the share of groups left is about the cube of that of the letters.
     """
     left, right = (Counter(zip(text, text[1:], text[2:], strict=False)) for text in (one, other))
-    shared: float = 2 * (left & right).total() / (left.total() + right.total())
-    return shared ** (1 / 3)
+    return math.cbrt(2 * (left & right).total() / (left.total() + right.total()))

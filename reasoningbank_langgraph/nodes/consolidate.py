@@ -24,7 +24,7 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
     ids were fixed before, and an attempt with the same thread, task and trajectory is known by its content.
 
     When the store is out of reach, the run ends with its answer, `memory_error` says why, and the lessons wait in
-    `unwritten` for the next run of the thread.
+    `unwritten` for the next run of the thread; a `retry_policy` of the node has nothing to retry.
 
     Args:
         namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context.

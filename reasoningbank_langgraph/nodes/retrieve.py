@@ -30,7 +30,8 @@ def create_retrieve(
 
     Lessons of the same task are never returned, nor those of another branch of the same thread. The model sees the
     lessons only if its prompt includes `memory_prompt`, best as a user message before the task. When the store is out
-    of reach, there are no lessons and `memory_error` says why: the task is solved without.
+    of reach, there are no lessons and `memory_error` says why: the task is solved without, and a `retry_policy` of the
+    node has nothing to retry. Retries of a connection belong to the store's client.
 
     Args:
         namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context.

@@ -31,7 +31,7 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("phone", shapes.PHONE),
     ("card", shapes.CARD),
 )
-_VALUES = ("quoted", "bare", "given", "told", "pair", "part", "userinfo")
+_VALUES = ("quoted", "bare", "given", "told", "shown", "revealed", "pair", "part", "userinfo")
 
 
 def redact_secrets(text: str) -> Redacted:

@@ -65,6 +65,29 @@ _NAME = (
     rf"(?=[\w.-]{{0,80}}?{_WORD}(?!{_ABOUT})(?:[ _.-]?[A-Za-z0-9]{{1,20}}){{0,2}}[\"']?\s{{0,3}}[:=])"
     r"[\w.-]{1,100}+(?:\ (?:key|token|secret|password|id|string)s?)?"
 )
+# The names of secrets in other languages, as they are written and as a decomposed text has them.
+_ABROAD = (
+    r"contrase(?:ñ|n\u0303?|ny)as?|clave[ _](?:secreta|de[ _](?:api|acceso)|api)|passwort|kennwort|geheimwort"
+    r"|(?:api|geheim)[ _-]?schl(?:ü|ue|u\u0308)ssel|mots?[ _-]?de[ _-]?passe|motdepasse"
+    r"|cl(?:é|e\u0301?)[ _](?:secr(?:è|e\u0300?)te|(?:d')?api)|senha|chave[ _](?:secreta|de[ _]api|api)"
+    r"|parola(?:\ d'ordine)?|wachtwoord|l(?:ö|o\u0308)senord|adgangskode|passord|salasana|hasło|heslo"
+    r"|jelsz(?:ó|o\u0301)|(?:ş|s\u0327)ifre|парол[ья]|секретный\ ключ|ключ[ -]api|api[ -]ключ|κωδικ(?:ό|ο\u0301)ς"
+    r"|mật\ khẩu|kata\ sandi"
+)
+_ABROAD_IS = r"(?:es|ist|lautet|war|est|é|è|era|är|er|to|—|–|-)"
+_UNSPACED = (
+    r"(?:密[码碼]|口令|(?:api\s?)?密[钥鑰]|パスワード|비밀번호|암호|패스워드|סיסמה|كلمة\ (?:المرور|السر)|รหัสผ่าน|पासवर्ड)"
+)
+_NAMED_ABROAD = (
+    rf"(?:{_START}(?:[a-z0-9]{{1,20}}[_.-]){{0,2}}(?:{_ABROAD})|{_UNSPACED})[\"']?\s?(?::=|=>|[:=])\s{{0,3}}"
+    rf"|{_START}(?:{_ABROAD})(?:\s[^\W\d_]{{2,20}}){{0,2}}\s{_ABROAD_IS}\s"
+    rf"|{_UNSPACED}\s?(?:[は是为為는은가]\s?)?"
+)
+# Not a word of prose: letters and a digit or a sign, in ASCII, and no address.
+_REVEALED = (
+    r"(?!https?:)(?=[!-~]{0,80}[\d!@#%&*])(?=[!-~]{0,80}[a-z])"
+    r"(?:[\w!#%&*+./:=?@^`|~-](?<=[!-~])){6,80}(?<![.?!:])"
+)
 _VALUE = r"[^\s\"',;&\[\](){}\\$<>]"
 NAMED = re.compile(
     rf"""(?P<option>(?<!-){_START}--?[a-z-]{{0,40}}
@@ -74,6 +97,8 @@ NAMED = re.compile(
         (?:(?P<quote>["'])(?P<quoted>[^"'\n\\]{{4,400}})(?=(?P=quote)) | (?P<bare>{_VALUE}{{6,400}}))
     | (?P<prose>{_START}(?:password|passcode|passphrase|api\ key)\s(?:is|was)\s["']?)
         (?P<told>(?=[^\s"']{{0,80}}\d)(?=[^\s"']{{0,80}}[a-z]){_VALUE}{{5,80}}[^\s"',;.)])
+    | (?P<abroad>{_NAMED_ABROAD})
+        (?:(?P<mark>["'])(?P<shown>[ -!#-&(-\[\]-~]{{4,400}})(?=(?P=mark)) | (?P<revealed>{_REVEALED}))
     | (?P<curl>(?<!-){_START}(?:-u|--user)\s{{1,3}}["']?)
         (?P<pair>(?!\d{{1,6}}:\d{{1,6}}(?!\w))[^\s:"']{{1,100}}:[^\s"']{{1,200}})
     | (?P<query>[?&](?:sig|signature|token|key|auth|code|x-amz-(?:signature|security-token))=)
@@ -114,7 +139,7 @@ def is_named(found: re.Match[str]) -> bool:
     if found["given"]:
         return found["given"].lower() not in _OPTION_WORDS
     if not found["name"]:
-        return True
+        return not (found["shown"] and _PLACEHOLDER.fullmatch(found["shown"]))
     value = found["quoted"] or found["bare"]
     if _PLACEHOLDER.fullmatch(value):
         return False

@@ -72,6 +72,17 @@ KEY_BLOCKS = [_key_block(kind) for kind in ("", "RSA ", "EC ", "OPENSSH ", "DSA 
     "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhki"
 ]
 
+ABROAD = [
+    "contraseña: Tr0ub4dor&3", "tu contraseña temporal es Ab12cd34", '"contraseña": "letmein"', "contrasen\u0303a=hunter2x", "clave secreta: hunter2x",
+    "Passwort: hunter2x", "DB_PASSWORT=geheim12", "Kennwort = s3cr3t!9", "kennwort: 'letmein'", "das neue Passwort lautet hunter2x", "API-Schlüssel: abc123def456",
+    "mot de passe : hunter2x", "le mot de passe est hunter2x", "motdepasse=hunter2x", "mot_de_passe: hunter2x", "clé d'API : abc123def456",
+    "senha: hunter2x", "a senha é hunter2x", "chave de api: abc123def456", "parola d'ordine: hunter2x", "contrasenya: hunter2x",
+    "wachtwoord: hunter2x", "lösenord: hunter2x", "adgangskode: hunter2x", "passord: hunter2x", "salasana: hunter2x", "hasło: hunter2x", "jelszó: hunter2x", "şifre: hunter2x",
+    "Пароль=qwerty99", "пароль - hunter2x", "секретный ключ: abc123def456", "κωδικός: hunter2x", "mật khẩu: hunter2x", "kata sandi: hunter2x",
+    "密码：hunter2x", "新密码是hunter2x", "密碼: hunter2x", '"密码": "letmein"', "口令 hunter2x", "API密钥：abc123def456",
+    "パスワード：hunter2x", "パスワードはhunter2xです", "비밀번호: hunter2x", "비밀번호는 hunter2x", "סיסמה: hunter2x", "كلمة المرور: hunter2x", "รหัสผ่าน: hunter2x", "पासवर्ड: hunter2x",
+]  # fmt: skip
+
 PLANTED = [
     *(("api key", text) for text in API_KEYS),
     *(("token", text) for text in TOKENS),
@@ -92,12 +103,16 @@ PLANTED = [
     ("token", "请求头Authorization: Bearer abcdef1234567890"),
     ("token", "用户basic dXNlcjpwYXNzd29yZA=="),
     ("password", "口令password is hunter2x2"),
+    *(("password", text) for text in ABROAD),
     ("password", "运行--password hunter2x"),
     ("password", "命令-u bob:hunter2x"),
     ("api key", "见hooks.slack.com/services/T00000000/B00000000/abcdefgh"),
 ]
 
 CLEAN = [
+    "La contraseña tiene 4 cifras.", "la contraseña es un número de 4 cifras", "contraseñas posibles: 1000000", "la contraseña del enlace es https://a1.invalid/b2", "Das Passwort hat 4 Ziffern: 0 bis 9.", "Passwort: vier Ziffern", "Wie viele Passwörter gibt es?",
+    "Un mot de passe : trois lettres et deux chiffres.", "mot de passe: 4 chiffres", "A senha tem 4 dígitos.", "senha: um número", "senhas: 10000000 possíveis", "a resenha: abc123def", "desenha: abc123def", "Пароль состоит из 4 цифр.", "пароль: 4-значное число",
+    "密码是四位数字", "密码：4位数字，不能以0开头", "密码由4个数字组成。", "密码个数=1000000", "パスワードは4桁の数字です", "パスワードの数：1000000通り", "비밀번호는 4자리이다", "la parola: abierta", "clave de 4 cifras: 0 a 9", "clé de sol",
     "1234567890123456", "1111 2222 3333 4444", "3.14159265358979323846", "2^64 = 18446744073709551616", "4 + 5551234567", "3 +15551234567", "x +15551234567",
     "(a) +1 555 0100", "5 @ 3", "a@b", "f@g(x)", "sk-learn", "The secret is to factor.", "The password has 4 digits: 0 to 9 each.", "token: a word", "tokens = 5 + 3",
     "secret: $x = 5$", "password = \\frac{1}{2}", "bearer of news", "4111 1111 1111 1112", "1000 2000 3000 4000", "0000 0000 0000 0000", "12 345 678", "$4,111,111",

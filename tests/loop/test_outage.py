@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import RetryPolicy
 
 from reasoningbank_langgraph import MemoryBank, ReferenceJudge, Verdict, create_matts, create_reasoning_bank
 from reasoningbank_langgraph.errors import StoreCorruptedError, StoreUnavailableError
@@ -53,6 +54,17 @@ def test_the_answer_is_returned_and_the_lessons_wait(error):
     assert titles(store) == ["add two apples", "add three apples"]
     assert len(result["written"]) == 2
     assert (result["unwritten"], result["memory_error"]) == ([], None)
+
+
+def test_a_retry_policy_does_not_see_an_outage():
+    store, seen = Switched(), []
+    store.reads = store.writes = ConnectionRefusedError("no server")
+    builder = create_reasoning_bank(solver, model=learner(titles=("one",)), namespace=("m", "{user}"))
+    for name in ("retrieve", "judge", "extract", "consolidate"):
+        builder.nodes[name].retry_policy = RetryPolicy(retry_on=lambda error: bool(seen.append(error)))
+    result = builder.compile(checkpointer=InMemorySaver(), store=store).invoke({"task": "add two apples"}, CONFIG)
+    assert "no server" in result["memory_error"]
+    assert seen == []
 
 
 async def test_it_is_the_same_asynchronously():

@@ -33,7 +33,7 @@ MARKERS = [
 SECRETS = [
     "eyJ", "eyJaaaaa-", "eyJaaaaa.", "sk-", "SG.a", "AKIA", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY----- ", "bearer ", "bearer a",
     "authorization: ", "basic a", "a@", "a.b@", "a@b.", "+1", "+1 ", "1111 ", "password", "password=", "password_", "token.", "a-", "a.", "a=", "://a:",
-    "--password ", "-u a", "?sig=", "key ", "password is ", '"password": "', "hooks.slack.com/services/", "dapi", "00:AA", "Ab",
+    "--password ", "-u a", "?sig=", "key ", "password is ", "senha ", "senha es ", "senha a é", "密码", "密码是", "clave de api: a1", '"password": "', "hooks.slack.com/services/", "dapi", "00:AA", "Ab",
 ]  # fmt: skip
 DETAILS = ["1", "1,", "1.", "=1,", "is ", "is 1", "Anna ", "Anna-", "Anna's ", "http://", "www.a ", "’s", '"A']
 
