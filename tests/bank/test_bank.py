@@ -10,6 +10,7 @@ from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_retrieve
 from reasoningbank_langgraph.bank import operations
+from reasoningbank_langgraph.bank.writer_lock import turn
 from reasoningbank_langgraph.errors import InvalidNamespaceLabelError
 from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.records import now
@@ -224,6 +225,16 @@ def test_a_read_goes_on_where_another_thread_writes_into_a_store_without_a_lock(
     finally:
         writer.join()
         sys.setswitchinterval(interval)
+
+
+def test_banks_of_one_store_do_not_wait_for_each_others_writes():
+    store = indexed_memory()
+    beside = MemoryBank(store, ("m", "beside"))
+    with turn(store, ("m",)):
+        writer = threading.Thread(target=beside.add, args=([lesson("a", "red green")],), daemon=True)
+        writer.start()
+        writer.join(timeout=60)
+        assert [item.id for item in beside.items()] == ["a"]
 
 
 MET_A_WRITE = RuntimeError("dictionary changed size during iteration")
