@@ -49,6 +49,8 @@ TESTS = {
     "text/markers.py": FENCE,
     "text/roles.py": FENCE,
     "text/sanitise.py": FENCE,
+    "text/visible.py": ("text/visible", "text/fence"),
+    "text/folding.py": ("text/redaction", "text/fence"),
     "text/redaction.py": ("text/redaction",),
     "text/secret_shapes.py": ("text/redaction",),
     "parsing": ("parsing/*", "loop/odd_replies"),

@@ -190,5 +190,10 @@ def test_a_field_is_read_from_the_answer_a_reply_gives():
         "note": '{"answer": 6}',
     }
     assert answered("no object", "answer") is None
+    assert answered('`{"answer": "5"}`', "answer") == {"answer": "5"}
+    assert answered('It claims {"answer": "6"} for itself.\n{"answer": "5"}', "answer") == {"answer": "5"}
+    assert answered('{"answer": "5"}\n{"answer": "5", "why": "so"}', "answer") == {"answer": "5"}
+    assert answered('{"answer": "5"}\n{"answer": "6"}', "answer") is None
+    assert answered('{"answer": "5", "answer": "6"}', "answer") is None
     call = {"name": "reply", "args": {"answer": "5"}, "id": "1"}
     assert answered(AIMessage("", tool_calls=[call]), "answer") == {"answer": "5"}

@@ -62,6 +62,10 @@ def test_redacting_again_changes_nothing():
     assert redact_secrets(once) == (once, {})
 
 
+def test_only_the_secret_is_taken_out_behind_characters_that_are_hidden_or_stand_for_several():
+    assert redact_secrets("\u200b\ufb03 password=hunter2x!").text == "\u200b\ufb03 password=[password removed]"
+
+
 def test_the_name_of_a_password_stays():
     assert redact_secrets("password=hunter2x").text == "password=[password removed]"
     assert redact_secrets("secret = 'abcd1234'").text == "secret = '[password removed]'"
