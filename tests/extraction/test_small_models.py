@@ -105,6 +105,7 @@ def test_the_room_is_shared_and_never_more_than_a_large_model_gets():
 def test_a_context_is_what_the_profile_says():
     assert context_tokens(model(None)) is None
     assert context_tokens(model(4_096)) == 4_096
+    assert Asking.of(model(None), 700).max_tokens == 700
     assert Asking.of(model(4_096), 700).max_tokens == 300
     assert Asking.of(model(4_096), 200).max_tokens == 200
 

@@ -1,17 +1,13 @@
-"""What each node knows of its run, tells its listeners and leaves in the state, sync and async alike."""
+"""What each node brings to a graph, tells its listeners and leaves in the state, sync and async alike."""
 
 import asyncio
-import time
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, Any, get_type_hints
-from uuid import UUID
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import START, StateGraph
-from langgraph.runtime import ExecutionInfo, Runtime
 
 from reasoningbank_langgraph import (
     Attempt,
@@ -21,7 +17,6 @@ from reasoningbank_langgraph import (
     MemoryItem,
     ReasoningBankState,
     ReferenceJudge,
-    RetrievedMemory,
     Verdict,
     create_consolidate,
     create_extract,
@@ -29,22 +24,13 @@ from reasoningbank_langgraph import (
     create_retrieve,
 )
 from reasoningbank_langgraph.errors import MissingStateError, MissingStoreError
-from reasoningbank_langgraph.extraction import PROMPTS, Distilled, Judged
-from reasoningbank_langgraph.nodes._base import Context
-from reasoningbank_langgraph.nodes.extract import mint
-from reasoningbank_langgraph.prompts import prompt_hash
-from reasoningbank_langgraph.records import now, task_key
+from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.state.channels import OfRun
-from reasoningbank_langgraph.state.lineage import Line, micros
 from reasoningbank_langgraph.testing import ScriptedChatModel
-from tests.loop_fakes import Capped, Tracer, indexed_memory, learner, lessons, verdict
+from tests.loop.test_node_context import minted
+from tests.loop_fakes import Capped, Switched, Tracer, indexed_memory, learner, lessons, verdict
 
-RUN = ExecutionInfo("1f0ce0b1-8f2a-6e10-8002-3c7f9d2b1a44", "extract:1", "task 1", "thread 1", "run 1")
 CONFIG = {"configurable": {"thread_id": "t"}}
-
-
-def context(info=RUN, state=None, **options):
-    return Context("extract", {}, Runtime(execution_info=info, **options), state or {})
 
 
 def run(node, state, store=None, *, asynchronously=False):
@@ -74,25 +60,6 @@ def brought(node):
 
 
 SIDES = pytest.mark.parametrize("asynchronously", [False, True], ids=["sync", "async"])
-
-
-def test_what_a_node_knows_of_its_run_comes_from_the_runtime():
-    known = context(store=(store := indexed_memory()))
-    assert (known.thread_id, known.nested, known.store) == ("thread 1", False, store)
-    assert context(RUN.patch(checkpoint_ns="loop:1|extract:2")).nested
-    assert context(RUN.patch(thread_id=7)).thread_id == "7"
-    for info in (None, RUN.patch(thread_id=None)):
-        assert context(info).thread_id is None
-    assert not context(None).nested
-    with pytest.raises(MissingStoreError, match="'extract'"):
-        context().store  # noqa: B018
-
-
-def test_an_event_tells_how_long_a_step_took_in_milliseconds(monkeypatch):
-    told = []
-    monkeypatch.setattr(time, "perf_counter", lambda: 3.0123456)
-    context(stream_writer=told.append).emit("judged", 1.0, count=1)
-    assert told == [{"type": "reasoningbank", "event": "judged", "ms": 2012.346, "count": 1}]
 
 
 @pytest.mark.parametrize("create", [create_retrieve, create_consolidate])
@@ -149,20 +116,6 @@ def test_the_model_of_a_node_is_traced_where_the_config_of_the_call_says(create,
     assert len(tracer.seen) == 1
 
 
-def test_a_step_began_when_its_checkpoint_was_made_and_never_in_the_future():
-    moment = datetime(2025, 11, 30, 18, 32, 10, 123_457, tzinfo=UTC)
-    ticks = (moment - datetime(1582, 10, 15, tzinfo=UTC)) // timedelta(microseconds=1) * 10 + 7
-    made = UUID(int=(ticks >> 12) << 80 | 6 << 76 | (ticks & 0xFFF) << 64 | 2 << 62 | 5)
-    assert made.version == 6
-    assert context(RUN.patch(checkpoint_id=str(made))).began == moment
-    future = UUID(int=made.int | 1 << 127)
-    for name in (str(future), "no id", "1f0ce0b1-8f2a-4e10-8002-3c7f9d2b1a44"):
-        before = now()
-        assert before <= context(RUN.patch(checkpoint_id=name)).began <= now()
-    before = now()
-    assert before <= context(None).began <= now()
-
-
 @pytest.mark.parametrize(
     "create",
     [create_retrieve, partial(create_judge, judge=len), partial(create_extract, learner()), create_consolidate],
@@ -205,6 +158,25 @@ def test_retrieve_leaves_the_lessons_and_clears_what_the_run_before_left(asynchr
         **{name: update[name] for name in ("memories", "memory_prompt")},
     }
     assert memory["item"]["id"] == lesson.id
+
+
+@SIDES
+def test_retrieve_without_its_store_leaves_no_lessons_and_says_why(asynchronously):
+    store = Switched()
+    store.reads = ConnectionError("no server")
+    update, events = run(create_retrieve(), {"task": "add"}, store, asynchronously=asynchronously)
+    assert (update["memories"], update["memory_prompt"], update["attempt"]["task"]) == ([], "", "add")
+    assert update["memory_error"] == "retrieve: ConnectionError: no server"
+    assert events == [event("retrieved", count=0, ids=[], scores=[], namespace=["reasoningbank"])]
+    store.reads = ArithmeticError("wrong")
+    with pytest.raises(ArithmeticError):
+        run(create_retrieve(), {"task": "add"}, store, asynchronously=asynchronously)
+
+
+@pytest.mark.parametrize("slip", [{"k": 0}, {"max_items": 0}, {"min_score": 2.0}])
+def test_a_question_that_no_bank_answers_is_refused_when_the_node_is_made(slip):
+    with pytest.raises(ValueError, match=next(iter(slip))):
+        create_retrieve(**slip)
 
 
 @SIDES
@@ -297,34 +269,6 @@ def test_a_missing_verdict_is_named_with_the_node_that_fills_it():
         run(create_extract(ScriptedChatModel([])), {"task": "add", "answer": "4"})
 
 
-TRIED = Attempt(task="add", task_id="p1", answer="4")
-FOUND = Distilled([{"title": name, "description": "d", "content": "c"} for name in ("a", "b")])
-
-
-def minted(info=RUN, attempt=TRIED, status="success", **more):
-    judged = Judged(attempt, Verdict(status=status, judge="j", confidence=0.5))
-    return mint(judged, FOUND, "m", context(info, **more))
-
-
-def test_an_item_says_which_run_of_which_node_made_it_of_what():
-    line = Line((("a", 1, 2), ("b", 3, None)), "a", "row")
-    shown = MemoryItem(title="t", description="d", content="c", outcome="success", task="other")
-    attempt = TRIED.model_copy(update={"memories": (RetrievedMemory(item=shown, why="near"),)})
-    before = micros(now())
-    first, second = minted(attempt=attempt, state={"attempt": line.told()})
-    known = first.provenance
-    assert (known.thread_id, known.checkpoint_ns, known.checkpoint_id) == ("thread 1", "extract:1", RUN.checkpoint_id)
-    assert (known.task_id, known.run_id, known.judge, known.model) == ("task 1", "run 1", "j", "m")
-    assert (known.prompt_hash, known.memory_ids_used) == (PROMPTS, (shown.id,))
-    assert known.attempt_digest == attempt.digest("thread 1")
-    assert (known.line[0], known.line[1][:2], known.origin, known.after) == (("a", 1, 2), ("b", 3), "a", "row")
-    assert before <= known.line[1][2] <= micros(now())
-    assert first.experience_id == second.experience_id
-    assert [item.title for item in (first, second)] == ["a", "b"]
-    assert (first.outcome, first.task, first.task_id) == ("success", "add", "p1")
-    assert [item.outcome for item in minted(status="failure")] == ["failure"] * 2
-
-
 def test_extract_asks_with_the_cap_it_was_given_and_a_time_limit():
     model = Capped([lessons("first")], caps=[])
     run(create_extract(model, max_tokens=123), {"task": "add", "answer": "4", "verdict": {"status": "success"}})
@@ -332,25 +276,6 @@ def test_extract_asks_with_the_cap_it_was_given_and_a_time_limit():
     for create in (create_extract, create_judge):
         with pytest.raises(ValueError, match="time_limit"):
             create(model, time_limit=0)
-
-
-def test_equal_runs_give_equal_ids_on_every_machine_and_others_give_others():
-    ids = [item.id for item in minted()]
-    assert ids == ["7325b782-7622-5645-897f-f9bcdf930f26", "7bd50114-1c06-575d-8181-13970cc0e2b6"]
-    changes = ({"thread_id": "thread 2"}, {"checkpoint_ns": "extract:2"}, {"task_id": "task 2"})
-    others = [item for change in changes for item in minted(RUN.patch(**change))]
-    assert len({*ids, *(item.id for item in others)}) == 8
-    assert len({item.experience_id for item in [*minted(), *others]}) == 4
-    nameless = ["96f01f50-6ac7-582c-9e85-f342b6f3b7d5", "fb7e0a61-6421-57d6-a464-bd25eecf24a5"]
-    assert [item.id for item in minted(RUN.patch(thread_id=None))] == nameless
-    assert [item.id for item in minted(RUN.patch(checkpoint_id="x", run_id="y"))] == ids
-    unknown = minted(None)[0].provenance
-    assert (unknown.thread_id, unknown.checkpoint_ns, unknown.checkpoint_id) == (None, "", None)
-    assert (unknown.task_id, unknown.run_id) == (None, None)
-
-
-def test_the_prompts_are_told_by_their_hash():
-    assert prompt_hash("a", "b") != prompt_hash("ab") != PROMPTS
 
 
 @SIDES
@@ -365,3 +290,17 @@ def test_consolidate_writes_and_tells_what_is_new(asynchronously):
     assert (again, events[0]["count"], events[0]["ids"]) == (update, 0, ids)
     nothing, events = run(create_consolidate(), {}, store, asynchronously=asynchronously)
     assert (nothing, events[0]["count"]) == ({"written": [], "unwritten": []}, 0)
+
+
+@SIDES
+def test_consolidate_without_its_store_keeps_what_could_not_be_written_and_says_why(asynchronously):
+    store, items = Switched(), [item.to_json() for item in minted()]
+    store.writes = ConnectionError("no server")
+    update, events = run(create_consolidate(), {"lessons": items}, store, asynchronously=asynchronously)
+    waiting, problem = [{"namespace": ["reasoningbank"], "items": items, "seen": []}], "ConnectionError: no server"
+    assert update == {"written": [], "unwritten": waiting, "memory_error": f"consolidate: {problem}"}
+    told = {"count": 0, "ids": [], "namespace": ["reasoningbank"], "error": f"consolidate: {problem}"}
+    assert events == [event("consolidated", **told)]
+    store.writes = ArithmeticError("wrong")
+    with pytest.raises(ArithmeticError):
+        run(create_consolidate(), {"lessons": items}, store, asynchronously=asynchronously)

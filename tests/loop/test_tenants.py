@@ -245,6 +245,30 @@ def test_where_a_cache_cannot_be_seen_that_is_said_once(call, caplog):
         assert not watch.sees_cache({"configurable": {"__pregel_call": call}})
     assert len(caplog.records) == 1
     assert "no cache_policy" in caplog.text
+    assert "Error(" in caplog.text
+
+
+def test_outside_a_graph_there_is_no_cache_and_nothing_to_say(caplog):
+    assert not Watch().sees_cache({})
+    assert caplog.records == []
+
+
+def test_a_cached_task_beside_the_one_that_calls_a_node_refuses_nothing():
+    retrieve = create_retrieve(namespace=NAMESPACE)
+
+    @task(cache_policy=CachePolicy())
+    def other(state):
+        return {}
+
+    @task
+    def recall(state):
+        return retrieve.invoke(state)
+
+    @entrypoint(cache=InMemoryCache(), store=indexed_memory())
+    def app(state):
+        return other(state).result() | recall(state).result()
+
+    assert app.invoke(TASK, config("ann"))["memories"] == []
 
 
 def test_a_cached_solver_is_asked_again_where_the_lessons_differ():
