@@ -248,7 +248,7 @@ class OpenAIServer:
     written: list[int] = field(default_factory=list)
 
     @property
-    def ways(self):
+    def formats(self):
         """How the model was asked, request by request."""
         return [Ask(body, 0).way for body in self.bodies]
 

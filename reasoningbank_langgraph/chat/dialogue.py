@@ -1,7 +1,7 @@
 """Talks with a language model in which what to ask and how to read the reply are pure functions.
 
-A dialogue is a generator: it yields a `Request`, is sent the reply, and returns its result. `Speaker.run` and
-`Speaker.arun` carry the requests to a model, so every dialogue works sync and async and is tested without either.
+A dialogue is a generator: it yields a `Request`, is sent the reply, and returns its result. `ModelCaller.run` and
+`ModelCaller.arun` carry the requests to a model, so every dialogue works sync and async and is tested without either.
 """
 
 from __future__ import annotations
@@ -15,10 +15,17 @@ from langgraph.errors import GraphBubbleUp
 
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.chat.outages import Outages
-from reasoningbank_langgraph.chat.refusals import cut_reply, explained, is_ignored, is_refusal, refused_cap, said_by
-from reasoningbank_langgraph.chat.reply_formats import Manners, capped, manners_of, name_of
-from reasoningbank_langgraph.chat.streams import aunheard, unheard
-from reasoningbank_langgraph.chat.threads import within
+from reasoningbank_langgraph.chat.refusals import (
+    cut_reply,
+    ignores_format,
+    message_of,
+    refused_cap,
+    refuses_format,
+    underlying_error,
+)
+from reasoningbank_langgraph.chat.reply_formats import KnownFormats, capped, known_formats, model_name_of
+from reasoningbank_langgraph.chat.streams import acall_unstreamed, call_unstreamed
+from reasoningbank_langgraph.chat.threads import call_within
 from reasoningbank_langgraph.errors import ModelCallError, ModelError, ModelTimeoutError, ScriptError
 
 if TYPE_CHECKING:
@@ -41,12 +48,12 @@ class Request(NamedTuple):
 Dialogue = Generator[Request, "AIMessage", Result]
 
 
-class Speaker:
+class ModelCaller:
     """Carries dialogues to one model, with a token cap and a time limit on every call.
 
-    The way of asking for JSON is settled by the first calls to the model and remembered: structured output, a tool
-    call, JSON mode, plain text, the first of them that the model and its server take. A model whose profile says that
-    it has no `structured_output` or no `tool_calling` is not asked for it.
+    The first calls to a model settle in which format it is asked for JSON: structured output, a tool call, JSON mode or
+    plain text, whichever the model and its server accept first. A model whose profile says that it has no
+    `structured_output` or no `tool_calling` is not asked for it.
 
     Args:
         model: any chat model or its name; none of tools, JSON mode or structured output is required.
@@ -58,26 +65,26 @@ class Speaker:
         if time_limit <= 0:
             raise ValueError(f"time_limit must be seconds above 0, got {time_limit}")
         self.model, self.purpose, self.time_limit = chat_model(model), purpose, time_limit
-        self._manners, self._outages = manners_of(self.model), Outages()
+        self._known_formats, self._outages = known_formats(self.model), Outages()
 
     @property
     def model_name(self) -> str:
         """What the model calls itself."""
-        return name_of(self.model)
+        return model_name_of(self.model)
 
     @property
-    def dialect(self) -> str:
-        """The way of asking in use: `json_schema`, `tool_call`, `json_object`, `structured` or `plain`."""
-        return self._manners.ways[0].name
+    def reply_format(self) -> str:
+        """The reply format in use: `json_schema`, `tool_call`, `json_object`, `structured` or `plain`."""
+        return self._known_formats.formats[0].name
 
     @property
     def fallbacks(self) -> dict[str, int]:
-        """How often what was refused by the model or its server: a way of asking, or a spelling of the token cap."""
-        return dict(self._manners.refused)
+        """How often the model or its server refused each reply format and each name of the token cap."""
+        return dict(self._known_formats.refused)
 
-    def facts(self) -> dict[str, Any]:
-        """Return what events and reports show: `asked`, the way in use (None before a reply), and `fallbacks`."""
-        return self._manners.facts()
+    def asked_how(self) -> dict[str, Any]:
+        """Return what events show: `asked`, the reply format in use (None before the first reply), and `fallbacks`."""
+        return self._known_formats.asked_how()
 
     def run(self, dialogue: Dialogue[Result], config: RunnableConfig | None = None) -> Result:
         """Hold the dialogue. Raises `ModelError` when a call fails or takes too long."""
@@ -102,74 +109,74 @@ class Speaker:
                 return result
 
     def _ask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
-        turn = _Turn(self._manners, request, self.purpose, self._outages)
-        while turn.reply is None:
+        pending = _PendingRequest(self._known_formats, request, self.purpose, self._outages)
+        while pending.reply is None:
             try:
-                ask = partial(turn.call().invoke, request.messages)
-                turn.answered(within(self.time_limit, self.purpose, partial(unheard, ask, config)))
+                invoke = partial(pending.next_call().invoke, request.messages)
+                pending.take_reply(call_within(self.time_limit, self.purpose, partial(call_unstreamed, invoke, config)))
             except Exception as error:  # noqa: BLE001 - sorted out there
-                turn.failed(error)
-        return turn.reply
+                pending.handle_error(error)
+        return pending.reply
 
     async def _aask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
-        turn = _Turn(self._manners, request, self.purpose, self._outages)
-        while turn.reply is None:
+        pending = _PendingRequest(self._known_formats, request, self.purpose, self._outages)
+        while pending.reply is None:
             try:
-                ask = partial(turn.call().ainvoke, request.messages)
-                turn.answered(await asyncio.wait_for(aunheard(ask, config), self.time_limit))
+                invoke = partial(pending.next_call().ainvoke, request.messages)
+                pending.take_reply(await asyncio.wait_for(acall_unstreamed(invoke, config), self.time_limit))
             except TimeoutError:
-                turn.failed(ModelTimeoutError(self.purpose, self.time_limit))
+                pending.handle_error(ModelTimeoutError(self.purpose, self.time_limit))
             except Exception as error:  # noqa: BLE001 - sorted out there
-                turn.failed(error)
-        return turn.reply
+                pending.handle_error(error)
+        return pending.reply
 
 
-class _Turn:
-    """One request on its way to a reply: which way is tried next, and what that showed."""
+class _PendingRequest:
+    """One request on its way to a reply: which format is tried next, and what the tries have shown."""
 
-    def __init__(self, manners: Manners, request: Request, purpose: str, outages: Outages) -> None:
-        self.manners, self.request, self.purpose, self.outages = manners, request, purpose, outages
-        self.ways, self.bad_cap = manners.ways, manners.bad_cap  # as they are now: another thread may change them
+    def __init__(self, known: KnownFormats, request: Request, purpose: str, outages: Outages) -> None:
+        self.known, self.request, self.purpose, self.outages = known, request, purpose, outages
+        self.formats, self.bad_cap = known.formats, known.bad_cap  # as they are now: another thread may change them
         self.refused: list[str] = []
         self.reply: AIMessage | None = None
-        self._spare: AIMessage | None = None
+        self._fallback: AIMessage | None = None
 
-    def call(self) -> Runnable[Any, Any]:
+    def next_call(self) -> Runnable[Any, Any]:
         """Return what to invoke with the messages."""
-        model = capped(self.manners.model, self.request.max_tokens, self.bad_cap)
-        call = self.ways[0].bind(model, self.request.schema)
+        model = capped(self.known.model, self.request.max_tokens, self.bad_cap)
+        call = self.formats[0].bind(model, self.request.schema)
         tag = f"reasoningbank:{self.purpose}"
         return call.with_config(tags=[tag], run_name=tag)
 
-    def answered(self, raw: Any) -> None:
-        """Take a reply, or keep it for the worst case where it shows that the way of asking was ignored."""
+    def take_reply(self, raw: Any) -> None:
+        """Take a reply; one that ignores the reply format is only a fallback, and the next format is tried."""
         reply: AIMessage = raw["raw"] if isinstance(raw, dict) else raw  # `with_structured_output(include_raw=True)`
-        if len(self.ways) > 1 and is_ignored(self.ways[0].name, reply):
-            self._spare = reply if self._spare is None else self._spare
-            self._next_way()
+        if len(self.formats) > 1 and ignores_format(self.formats[0].name, reply):
+            self._fallback = reply if self._fallback is None else self._fallback
+            self._next_format()
         else:
-            self.manners.learn(self.refused, self.bad_cap)
+            self.known.record(self.refused, self.bad_cap)
             self.reply = reply
 
-    def failed(self, error: Exception) -> None:
-        """Go on to another spelling or way where it was refused; raise if it is the model that failed."""
+    def handle_error(self, error: Exception) -> None:
+        """Try another format or name of the cap where one was refused; raise where the model failed."""
         if isinstance(error, (GraphBubbleUp, ScriptError)):
             raise error
-        cause = explained(error)
+        cause = underlying_error(error)
         if (cut := cut_reply(cause)) is not None:
-            self.answered(cut)
-        elif self.bad_cap is None and (spelling := refused_cap(cause)):
-            self.bad_cap = spelling
-        elif len(self.ways) > 1 and is_refusal(cause):
-            self._next_way()
-        elif self._spare is not None:
-            self.reply = self._spare
+            self.take_reply(cut)
+        elif self.bad_cap is None and (name := refused_cap(cause)):
+            self.bad_cap = name
+        elif len(self.formats) > 1 and refuses_format(cause):
+            self._next_format()
+        elif self._fallback is not None:
+            self.reply = self._fallback
         else:
-            self.outages.tell(f"{self.purpose}, model {name_of(self.manners.model)},", cause)
+            self.outages.report(f"{self.purpose}, model {model_name_of(self.known.model)},", cause)
             raise (
-                cause if isinstance(cause, ModelError) else ModelCallError(self.purpose, cause, said_by(cause))
+                cause if isinstance(cause, ModelError) else ModelCallError(self.purpose, cause, message_of(cause))
             ) from cause
 
-    def _next_way(self) -> None:
-        self.refused.append(self.ways[0].name)
-        self.ways = [way for way in self.ways[1:] if way.name not in self.manners.refused]
+    def _next_format(self) -> None:
+        self.refused.append(self.formats[0].name)
+        self.formats = [candidate for candidate in self.formats[1:] if candidate.name not in self.known.refused]

@@ -1,4 +1,4 @@
-"""Failures that cost a verdict or lessons and not the run: said aloud, or nobody learns why nothing is learned."""
+"""Failures that cost a verdict or lessons but not the run are logged, so that users see why nothing was learned."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ logger = logging.getLogger(__name__)
 
 
 class Outages:
-    """Tells of the failures of one judge or model: of each kind the first as a warning, later ones at debug level."""
+    """Logs the failures of one judge or model: the first of each kind as a warning, later ones at debug level."""
 
     def __init__(self) -> None:
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
-    def tell(self, who: str, error: BaseException) -> None:
+    def report(self, who: str, error: BaseException) -> None:
         """Log a failure, without secrets and with the way out where there is one.
 
         Args:
@@ -25,9 +25,9 @@ class Outages:
         """
         cause = error.__cause__ or error
         kind = f"{who}|{type(cause).__name__}|{getattr(cause, 'status_code', '')}"
-        level = logging.DEBUG if kind in self._told else logging.WARNING
-        self._told.add(kind)
-        said = redact_secrets(f"{type(error).__name__}: {error}"[:600]).text
+        level = logging.DEBUG if kind in self._reported else logging.WARNING
+        self._reported.add(kind)
+        message = redact_secrets(f"{type(error).__name__}: {error}"[:600]).text
         logger.log(
-            level, "%s failed, the run goes on and learns nothing from it: %s%s", who, said, way_out(cause) or ""
+            level, "%s failed, the run goes on and learns nothing from it: %s%s", who, message, way_out(cause) or ""
         )

@@ -1,4 +1,4 @@
-"""What an error of a model's client, or a reply, says: a way of asking refused, a reply cut off, or an outage."""
+"""What an error of a model's client, or a reply, means: a reply format refused, a reply cut off, or an outage."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _RUN = 50
 """White space in a row that no JSON needs: a model in JSON mode that lost the thread writes it up to its cap."""
 
 
-def explained(error: Exception) -> Exception:
+def underlying_error(error: Exception) -> Exception:
     """Return the error behind one that hides it: a server that ended, LangChain's advice, a page in place of JSON."""
     if isinstance(error.__cause__, ModelServerError):
         return error.__cause__  # the local server has ended, which OpenAI's client calls a connection error
@@ -46,11 +46,11 @@ def explained(error: Exception) -> Exception:
     )
 
 
-def said_by(error: Exception) -> str:
+def message_of(error: Exception) -> str:
     """Return what an error says; OpenAI's client leaves out what servers say in a form other than OpenAI's."""
     body = getattr(error, "body", None)
-    told = not body or (isinstance(body, dict) and isinstance(body.get("message"), str))
-    return str(error) if told else f"{error} - {body}"
+    complete = not body or (isinstance(body, dict) and isinstance(body.get("message"), str))
+    return str(error) if complete else f"{error} - {body}"
 
 
 def way_out(error: BaseException) -> str | None:
@@ -65,19 +65,19 @@ def way_out(error: BaseException) -> str | None:
     return None
 
 
-def is_refusal(error: Exception) -> bool:
-    """Say whether a way of asking was refused; if not, it is the model or its server that failed."""
+def refuses_format(error: Exception) -> bool:
+    """Say whether the error refuses a reply format; if not, the model or its server failed."""
     status = getattr(error, "status_code", None)
     if status is not None:
-        return status in _REFUSING and not _TOO_LONG.search(said_by(error))
+        return status in _REFUSING and not _TOO_LONG.search(message_of(error))
     return isinstance(error, (NotImplementedError, TypeError, ValueError, AttributeError, KeyError))
 
 
 def refused_cap(error: Exception) -> str | None:
-    """Return the spelling of the token cap that a server refused: `max_tokens` or `max_completion_tokens`."""
-    if getattr(error, "status_code", None) not in _REFUSING or _TOO_LONG.search(said_by(error)):
+    """Return the name of the token cap that a server refused: `max_tokens` or `max_completion_tokens`."""
+    if getattr(error, "status_code", None) not in _REFUSING or _TOO_LONG.search(message_of(error)):
         return None
-    found = _BAD_CAP.search(said_by(error))
+    found = _BAD_CAP.search(message_of(error))
     return (found["after"] or found["before"]).lower() if found else None
 
 
@@ -94,9 +94,9 @@ def cut_reply(error: Exception) -> AIMessage | None:
     return AIMessage(choice.message.content or "", response_metadata={"finish_reason": choice.finish_reason})
 
 
-def is_ignored(way: str, reply: AIMessage) -> bool:
-    """Say whether a reply shows that the server does not keep to the way it was asked in."""
-    return (way == "tool_call" and _lacks_call(reply)) or _runs_on(reply)
+def ignores_format(name: str, reply: AIMessage) -> bool:
+    """Say whether a reply shows that the server ignores the reply format of this name."""
+    return (name == "tool_call" and _lacks_call(reply)) or _runs_on(reply)
 
 
 def _lacks_call(reply: AIMessage) -> bool:
@@ -108,8 +108,8 @@ def _lacks_call(reply: AIMessage) -> bool:
 
 def _runs_on(reply: AIMessage) -> bool:
     text = content_text(reply.content)
-    said = text.rstrip()
-    return len(text) - len(said) >= _RUN and not said.endswith("}") and bool(_ending(reply) & _CUT)
+    stripped = text.rstrip()
+    return len(text) - len(stripped) >= _RUN and not stripped.endswith("}") and bool(_ending(reply) & _CUT)
 
 
 def _ending(reply: AIMessage) -> set[str]:

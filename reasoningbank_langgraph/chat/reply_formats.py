@@ -1,4 +1,4 @@
-"""The ways of asking a model for JSON, and what is known of how one model can be asked."""
+"""The formats in which a model can be asked for JSON, and what is known of those that one model accepts."""
 
 from __future__ import annotations
 
@@ -21,64 +21,65 @@ _CAPS = ("max_tokens", "max_completion_tokens", "num_predict", "max_output_token
 """What chat models call the field that caps their reply."""
 
 
-class Way(NamedTuple):
-    """One way of asking."""
+class ReplyFormat(NamedTuple):
+    """One format in which JSON can be asked for."""
 
     name: str
     bind: Callable[[BaseChatModel, dict[str, Any]], Runnable[Any, Any]]
     """From a model and the JSON schema of the reply to what is invoked with the messages."""
 
 
-class Manners:
-    """How one model can be asked, as far as it and its server have shown; shared by those who speak to it at a time.
+class KnownFormats:
+    """The reply formats one model accepts, as far as it and its server have shown; shared by all callers of the model.
 
     Attributes:
         model: the chat model.
-        ways: what was not refused yet, best first; the last is plain text, which every model takes.
-        bad_cap: the spelling of the token cap that the server refused, `max_tokens` or `max_completion_tokens`.
-        refused: how often a way or a spelling was refused, by name.
-        answered: whether a reply has come by the first of the ways.
+        formats: those not refused so far, best first; the last is plain text, which every model accepts.
+        bad_cap: the name of the token cap that the server refused, `max_tokens` or `max_completion_tokens`.
+        refused: how often a format or a name of the cap was refused, by name.
+        answered: whether a reply has come in the first of the formats.
     """
 
     def __init__(self, model: BaseChatModel) -> None:
-        self.model, self.ways = model, _ways_of(model)
+        self.model, self.formats = model, _formats_of(model)
         self.bad_cap: str | None = None
         self.refused: dict[str, int] = {}
         self.answered = False
         self._lock = threading.Lock()
 
-    def learn(self, refused: Sequence[str], bad_cap: str | None) -> None:
-        """Remember what was refused, now that another way worked: an outage of everything teaches nothing."""
+    def record(self, refused: Sequence[str], bad_cap: str | None) -> None:
+        """Record what was refused, once another format has worked: an outage refuses everything and shows nothing."""
         with self._lock:
             self.answered = True
-            spelled = [bad_cap] if bad_cap and bad_cap != self.bad_cap else []
-            found = [*refused, *spelled]
-            new = [name for name in found if name not in self.refused]
-            for name in found:
+            caps = [bad_cap] if bad_cap and bad_cap != self.bad_cap else []
+            names = [*refused, *caps]
+            new = [name for name in names if name not in self.refused]
+            for name in names:
                 self.refused[name] = self.refused.get(name, 0) + 1
             self.bad_cap = bad_cap or self.bad_cap
-            self.ways = [way for way in self.ways if way.name not in refused]
+            self.formats = [candidate for candidate in self.formats if candidate.name not in refused]
         if new:
-            logger.info("%s is asked by %s: refused %s", name_of(self.model), self.ways[0].name, ", ".join(new))
+            asked = self.formats[0].name
+            logger.info("%s is asked in the format %s: refused %s", model_name_of(self.model), asked, ", ".join(new))
 
-    def facts(self) -> dict[str, Any]:
-        """Return what events and reports show: `asked`, the way in use (None before a reply), and `fallbacks`."""
-        return {"asked": self.ways[0].name if self.answered else None, "fallbacks": dict(self.refused)}
-
-
-_SHARED: WeakValueDictionary[int, Manners] = WeakValueDictionary()
-"""By the model's id, which is not reused as long as its manners hold the model."""
+    def asked_how(self) -> dict[str, Any]:
+        """Return what events show: `asked`, the reply format in use (None before the first reply), and `fallbacks`."""
+        return {"asked": self.formats[0].name if self.answered else None, "fallbacks": dict(self.refused)}
 
 
-def manners_of(model: BaseChatModel) -> Manners:
-    """Return what is known of this model object, also by others who speak to it."""
+_SHARED: WeakValueDictionary[int, KnownFormats] = WeakValueDictionary()
+"""By the model's id, which is not reused while the value holds the model."""
+
+
+def known_formats(model: BaseChatModel) -> KnownFormats:
+    """Return what is known of this model object, shared with its other callers."""
     known = _SHARED.get(id(model))
     if known is None:
-        known = _SHARED[id(model)] = Manners(model)
+        known = _SHARED[id(model)] = KnownFormats(model)
     return known
 
 
-def name_of(model: BaseChatModel) -> str:
+def model_name_of(model: BaseChatModel) -> str:
     """Return what the model calls itself."""
     named = getattr(model, "model_name", None) or getattr(model, "model", None)
     return str(named or type(model).__name__)
@@ -90,7 +91,7 @@ def capped(model: BaseChatModel, max_tokens: int, bad_cap: str | None = None) ->
     Args:
         model: any chat model.
         max_tokens: the cap.
-        bad_cap: a spelling its OpenAI-compatible server refused.
+        bad_cap: a name of the cap that its OpenAI-compatible server refused.
     """
     return variant(model, token_cap(model, max_tokens, bad_cap))
 
@@ -109,7 +110,7 @@ def token_cap(model: BaseChatModel, max_tokens: int, bad_cap: str | None = None)
 def _chat_openai_cap(model: Any, max_tokens: int, bad_cap: str | None) -> dict[str, Any]:
     """`ChatOpenAI` sends its cap as `max_completion_tokens`, which servers other than OpenAI's may not know.
 
-    Those get it in both spellings; OpenAI refuses that, and some servers refuse one of the two.
+    Those get it under both names; OpenAI refuses that, and some servers refuse one of the two.
     """
     extra = getattr(model, "extra_body", None) or {}
     others = {name: value for name, value in extra.items() if name != "max_tokens"}
@@ -135,16 +136,16 @@ def _is_a(model: BaseChatModel, name: str) -> bool:
     return any(cls.__name__ == name for cls in type(model).__mro__)
 
 
-def _ways_of(model: BaseChatModel) -> list[Way]:
-    """Return the ways to try, best first, without those that the model's profile says are not there."""
+def _formats_of(model: BaseChatModel) -> list[ReplyFormat]:
+    """Return the formats to try, best first, without those that the model's profile rules out."""
     profile = getattr(model, "profile", None) or {}
     lacking = set() if profile.get("structured_output", True) else {"json_schema", "structured"}
     if not (profile.get("tool_calling", True) and profile.get("tool_choice", True) and _has_tools(model)):
         lacking.add("tool_call")
-    ways = (
+    formats = (
         (_JSON_SCHEMA, _TOOL_CALL, _JSON_OBJECT, _PLAIN) if speaks_openai(model) else (_STRUCTURED, _TOOL_CALL, _PLAIN)
     )
-    return [way for way in ways if way.name not in lacking]
+    return [candidate for candidate in formats if candidate.name not in lacking]
 
 
 def _has_tools(model: BaseChatModel) -> bool:
@@ -177,8 +178,8 @@ def _plain(model: BaseChatModel, _: dict[str, Any]) -> Runnable[Any, Any]:
     return model
 
 
-_JSON_SCHEMA = Way("json_schema", _json_schema)
-_STRUCTURED = Way("structured", _structured)
-_TOOL_CALL = Way("tool_call", _tool_call)
-_JSON_OBJECT = Way("json_object", _json_object)
-_PLAIN = Way("plain", _plain)
+_JSON_SCHEMA = ReplyFormat("json_schema", _json_schema)
+_STRUCTURED = ReplyFormat("structured", _structured)
+_TOOL_CALL = ReplyFormat("tool_call", _tool_call)
+_JSON_OBJECT = ReplyFormat("json_object", _json_object)
+_PLAIN = ReplyFormat("plain", _plain)

@@ -1,4 +1,4 @@
-"""Calls of our own in a user's run: traced like all others, and kept out of `stream_mode="messages"`.
+"""The package's own calls in a user's run: traced like all others, but kept out of `stream_mode="messages"`.
 
 LangGraph's tag `nostream` covers a model's tokens. Messages are streamed as well from the output of whatever runs under
 the name of the node, and of the nodes of a graph inside; so the handler that streams them is not passed on at all.
@@ -17,7 +17,7 @@ from langchain_core.runnables.config import merge_configs, set_config_context
 Result = TypeVar("Result")
 
 
-def _quiet(config: RunnableConfig | None) -> RunnableConfig:
+def _unstreamed(config: RunnableConfig | None) -> RunnableConfig:
     """Return the config of a call, by default that of the run around it, so that nothing of the call is streamed."""
     quiet = merge_configs(ensure_config(config), {"tags": ["nostream"]})
     if callbacks := quiet.get("callbacks"):
@@ -29,16 +29,18 @@ def _quiet(config: RunnableConfig | None) -> RunnableConfig:
     return quiet
 
 
-def unheard(call: Callable[[RunnableConfig], Result], config: RunnableConfig | None) -> Result:
-    """Make a call of which nothing is streamed, nor of calls inside that are not handed its config."""
-    quiet = _quiet(config)
+def call_unstreamed(call: Callable[[RunnableConfig], Result], config: RunnableConfig | None) -> Result:
+    """Make a call of which nothing is streamed, nor of calls inside it that do not receive its config."""
+    quiet = _unstreamed(config)
     with set_config_context(quiet) as context:
         return context.run(call, quiet)
 
 
-async def aunheard(call: Callable[[RunnableConfig], Awaitable[Result]], config: RunnableConfig | None) -> Result:
-    """Async form of `unheard`."""
-    quiet = _quiet(config)
+async def acall_unstreamed(
+    call: Callable[[RunnableConfig], Awaitable[Result]], config: RunnableConfig | None
+) -> Result:
+    """Async form of `call_unstreamed`."""
+    quiet = _unstreamed(config)
 
     async def awaited() -> Result:
         return await call(quiet)

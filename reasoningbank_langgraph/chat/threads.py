@@ -1,4 +1,4 @@
-"""Calls in threads of their own: no call promises to end, and asyncio's pool of threads is small and shared by all."""
+"""Calls in threads of their own: a call may never end, and asyncio's thread pool is small and shared by all."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from reasoningbank_langgraph.errors import ModelTimeoutError
 Result = TypeVar("Result")
 
 
-def begin(purpose: str, call: Callable[[], Any]) -> Future[Any]:
-    """Start the call in a thread of its own, with the context of the caller; it ends with the process at the latest."""
+def begin_call(purpose: str, call: Callable[[], Any]) -> Future[Any]:
+    """Start the call in a daemon thread of its own, with the context of the caller."""
     future: Future[Any] = Future()
-    future.set_running_or_notify_cancel()  # who waits may go away, the call stays
+    future.set_running_or_notify_cancel()  # the waiting caller may go away, the call stays
     context = contextvars.copy_context()
 
     def work() -> None:
@@ -35,15 +35,15 @@ def begin(purpose: str, call: Callable[[], Any]) -> Future[Any]:
     return future
 
 
-async def apart(purpose: str, call: Callable[[], Result]) -> Result:
-    """Return what the call returns, which runs in a thread of its own meanwhile."""
-    result: Result = await asyncio.wrap_future(begin(purpose, call))
+async def in_own_thread(purpose: str, call: Callable[[], Result]) -> Result:
+    """Run the call in a thread of its own and return its result."""
+    result: Result = await asyncio.wrap_future(begin_call(purpose, call))
     return result
 
 
-def within(seconds: float, purpose: str, call: Callable[[], Any]) -> Any:
-    """Return what the call returns, or raise `ModelTimeoutError` and leave it behind."""
-    future = begin(purpose, call)
+def call_within(seconds: float, purpose: str, call: Callable[[], Any]) -> Any:
+    """Return the result of the call; after `seconds`, leave it behind and raise `ModelTimeoutError`."""
+    future = begin_call(purpose, call)
     try:
         return future.result(seconds)
     except FutureTimeoutError:
@@ -73,7 +73,7 @@ class OwnThread(RunnableLambda[Any, Any]):
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Run it in a thread of its own."""
-        return await apart(str(self.name), partial(self.inner.invoke, input, config, **kwargs))
+        return await in_own_thread(str(self.name), partial(self.inner.invoke, input, config, **kwargs))
 
 
 def is_sync(function: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
-from reasoningbank_langgraph.chat.reply_formats import name_of
+from reasoningbank_langgraph.chat.reply_formats import model_name_of
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.experiments import memories
 from reasoningbank_langgraph.experiments.arms import Arm, arms_of
@@ -63,7 +63,11 @@ class Run:
         self.config, self.out, self.models = config, out, models
         self.problems = read_sets(config)
         digest = self.problems.digest()
-        claim(out, config, Origin(solver=name_of(models.solver), critic=name_of(models.critic), problems=digest))
+        claim(
+            out,
+            config,
+            Origin(solver=model_name_of(models.solver), critic=model_name_of(models.critic), problems=digest),
+        )
         self.results, self.prompts, self.arms = Results(out), Prompts(out), arms_of(config)
         self.progress = Progress(console, config, self._expected(), self.results.rows)
 

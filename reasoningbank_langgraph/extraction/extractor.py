@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.context import is_small, room_in
-from reasoningbank_langgraph.chat.dialogue import Dialogue, Request, Speaker
+from reasoningbank_langgraph.chat.dialogue import Dialogue, ModelCaller, Request
 from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.errors import InvalidRecordError, ModelError
 from reasoningbank_langgraph.extraction.literals import named_literals, task_literals, without_details
@@ -112,15 +112,15 @@ class LessonExtractor(Runnable[Judged, Distilled]):
     """
 
     def __init__(self, model: ModelLike, *, max_tokens: int = 700, time_limit: float = 120.0) -> None:
-        self.speaker = Speaker(model, "extract", time_limit=time_limit)
-        self.asking = Asking.of(self.speaker.model, max_tokens)
+        self.caller = ModelCaller(model, "extract", time_limit=time_limit)
+        self.asking = Asking.of(self.caller.model, max_tokens)
 
     def invoke(self, input: Judged, config: RunnableConfig | None = None, **kwargs: Any) -> Distilled:
         """Distil lessons; never raises for what a model does or fails to do."""
         if input.verdict.status == "indeterminate":
             return Distilled([], "indeterminate")
         try:
-            return self.speaker.run(self._dialogue(input), config)
+            return self.caller.run(self._dialogue(input), config)
         except ModelError as error:
             return Distilled([], "error", raw=str(error))
 
@@ -129,7 +129,7 @@ class LessonExtractor(Runnable[Judged, Distilled]):
         if input.verdict.status == "indeterminate":
             return Distilled([], "indeterminate")
         try:
-            return await self.speaker.arun(self._dialogue(input), config)
+            return await self.caller.arun(self._dialogue(input), config)
         except ModelError as error:
             return Distilled([], "error", raw=str(error))
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 from langchain_core.runnables import Runnable
 
 from reasoningbank_langgraph.errors import MissingDependencyError
-from reasoningbank_langgraph.judges.base import checked, undecided
+from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
 from reasoningbank_langgraph.judges.reference import ReferenceJudge
 from reasoningbank_langgraph.records import Attempt, Verdict
 
@@ -102,9 +102,9 @@ def audit(judge: Runnable[Attempt, Verdict], attempts: Iterable[Attempt]) -> Ite
         if known.status == "indeterminate":
             continue
         try:
-            verdict = checked(judge.get_name(), judge.invoke(attempt))
+            verdict = as_verdict(judge.get_name(), judge.invoke(attempt))
         except Exception as error:  # noqa: BLE001 - what an outage means for a run of the loop
-            verdict = undecided(judge.get_name(), error)
+            verdict = verdict_on_error(judge.get_name(), error)
         yield Audited(attempt, known.status == "success", verdict)
 
 

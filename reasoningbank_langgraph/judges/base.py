@@ -78,7 +78,7 @@ def is_bool(value: object) -> bool:
     return type(value).__name__ in ("bool", "bool_")
 
 
-def checked(judge: str, said: object) -> Verdict:
+def as_verdict(judge: str, said: object) -> Verdict:
     """Return what a judge decided as a verdict.
 
     Raises:
@@ -97,7 +97,7 @@ def checked(judge: str, said: object) -> Verdict:
     )
 
 
-def undecided(judge: str, error: Exception, outages: Outages | None = None) -> Verdict:
+def verdict_on_error(judge: str, error: Exception, outages: Outages | None = None) -> Verdict:
     """Return the verdict for a judge that raised: indeterminate, so nothing is learned from its outage.
 
     A failed assertion is no outage: the judge checked the attempt, and it is a failure.
@@ -116,7 +116,7 @@ def undecided(judge: str, error: Exception, outages: Outages | None = None) -> V
     if isinstance(error, AssertionError):
         return Verdict(status="failure", judge=judge, rationale=failed_assertion(error))
     if outages is not None:
-        outages.tell(f"judge {judge!r}", error)
+        outages.report(f"judge {judge!r}", error)
     said = redact_secrets(str(error)[:300]).text
     return Verdict(status="indeterminate", reason="error", judge=judge, rationale=f"{type(error).__name__}: {said}")
 

@@ -13,10 +13,10 @@ from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model, sampling_seed
 from reasoningbank_langgraph.chat.outages import Outages
 from reasoningbank_langgraph.chat.reply_formats import capped
-from reasoningbank_langgraph.chat.streams import aunheard, unheard
-from reasoningbank_langgraph.chat.threads import apart, within
+from reasoningbank_langgraph.chat.streams import acall_unstreamed, call_unstreamed
+from reasoningbank_langgraph.chat.threads import call_within, in_own_thread
 from reasoningbank_langgraph.errors import ModelTimeoutError
-from reasoningbank_langgraph.judges.base import Judge, undecided
+from reasoningbank_langgraph.judges.base import Judge, verdict_on_error
 from reasoningbank_langgraph.math_answers import final_answer, is_refusal, same_answer
 from reasoningbank_langgraph.parsing.replies import read_reply
 from reasoningbank_langgraph.records import Attempt, Verdict
@@ -81,20 +81,20 @@ class SelfConsistencyJudge(Judge):
         if own is None:
             return self._verdict(own, [])
         samples = await asyncio.gather(*(self._asample(input, number, config) for number in range(self.n)))
-        return await apart(_NAME, partial(self._verdict, own, samples))
+        return await in_own_thread(_NAME, partial(self._verdict, own, samples))
 
     def _sample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
         try:
             call = self._call(attempt, number)
-            ask = partial(unheard, partial(call.invoke, _asked(attempt)), config)
-            return _solution(within(self.time_limit, _NAME, ask))
+            ask = partial(call_unstreamed, partial(call.invoke, _asked(attempt)), config)
+            return _solution(call_within(self.time_limit, _NAME, ask))
         except Exception as error:  # noqa: BLE001 - one call that fails leaves the others their say
             return error
 
     async def _asample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
         try:
             ask = partial(self._call(attempt, number).ainvoke, _asked(attempt))
-            return _solution(await asyncio.wait_for(aunheard(ask, config), self.time_limit))
+            return _solution(await asyncio.wait_for(acall_unstreamed(ask, config), self.time_limit))
         except TimeoutError:
             return ModelTimeoutError(_NAME, self.time_limit)
         except Exception as error:  # noqa: BLE001 - as above
@@ -121,7 +121,7 @@ class SelfConsistencyJudge(Judge):
     def _verdict(self, own: str | None, samples: Sequence[Sample]) -> Verdict:
         failures = [sample for sample in samples if isinstance(sample, Exception)]
         if failures and len(failures) == len(samples):
-            return undecided(_NAME, failures[0], self._outages)
+            return verdict_on_error(_NAME, failures[0], self._outages)
         agreeing, against = _votes(own, samples) if own is not None else (0, 0)
         told = f"{agreeing} of {len(samples)} new solutions agree with the answer, {against} on another one"
         if agreeing >= self._needed:

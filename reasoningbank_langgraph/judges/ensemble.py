@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from reasoningbank_langgraph.chat.outages import Outages
-from reasoningbank_langgraph.judges.base import Judge, JudgeLike, as_judge, checked, undecided
+from reasoningbank_langgraph.judges.base import Judge, JudgeLike, as_judge, as_verdict, verdict_on_error
 from reasoningbank_langgraph.records import Attempt, Verdict
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ class EnsembleJudge(Judge):
         verdicts: list[Verdict] = []
         for judge in self.judges:
             try:
-                verdicts.append(checked(judge.get_name(), judge.invoke(input, config)))
+                verdicts.append(as_verdict(judge.get_name(), judge.invoke(input, config)))
             except Exception as error:  # noqa: BLE001 - one judge's outage leaves the others their say
-                verdicts.append(undecided(judge.get_name(), error, self._outages))
+                verdicts.append(verdict_on_error(judge.get_name(), error, self._outages))
             if self.rule == "first" and verdicts[-1].status != "indeterminate":
                 break
         return self._settle(verdicts)
@@ -64,9 +64,9 @@ class EnsembleJudge(Judge):
 
     async def _ask(self, judge: Runnable[Attempt, Any], attempt: Attempt, config: RunnableConfig | None) -> Verdict:
         try:
-            return checked(judge.get_name(), await judge.ainvoke(attempt, config))
+            return as_verdict(judge.get_name(), await judge.ainvoke(attempt, config))
         except Exception as error:  # noqa: BLE001 - one judge's outage leaves the others their say
-            return undecided(judge.get_name(), error, self._outages)
+            return verdict_on_error(judge.get_name(), error, self._outages)
 
     def _settle(self, verdicts: Sequence[Verdict]) -> Verdict:
         decided = [verdict for verdict in verdicts if verdict.status != "indeterminate"]

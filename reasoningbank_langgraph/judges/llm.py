@@ -8,10 +8,10 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.context import room_in
-from reasoningbank_langgraph.chat.dialogue import Dialogue, Request, Speaker
+from reasoningbank_langgraph.chat.dialogue import Dialogue, ModelCaller, Request
 from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.errors import ModelError
-from reasoningbank_langgraph.judges.base import Judge, undecided
+from reasoningbank_langgraph.judges.base import Judge, verdict_on_error
 from reasoningbank_langgraph.parsing import parse_verdict
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
@@ -45,22 +45,22 @@ class LLMJudge(Judge):
     """
 
     def __init__(self, model: ModelLike, *, max_tokens: int = 400, time_limit: float = 120.0) -> None:
-        self.speaker = Speaker(model, "judge", time_limit=time_limit)
-        self.max_tokens, self.room = max_tokens, room_in(self.speaker.model, max_tokens)
+        self.caller = ModelCaller(model, "judge", time_limit=time_limit)
+        self.max_tokens, self.room = max_tokens, room_in(self.caller.model, max_tokens)
 
     def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
         try:
-            return self.speaker.run(self._dialogue(input), config)
+            return self.caller.run(self._dialogue(input), config)
         except ModelError as error:
-            return undecided("llm", error)
+            return verdict_on_error("llm", error)
 
     async def ainvoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
         try:
-            return await self.speaker.arun(self._dialogue(input), config)
+            return await self.caller.arun(self._dialogue(input), config)
         except ModelError as error:
-            return undecided("llm", error)
+            return verdict_on_error("llm", error)
 
     def _dialogue(self, attempt: Attempt) -> Dialogue[Verdict]:
         question = prompts.JUDGE_USER.format(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
-from reasoningbank_langgraph.chat.dialogue import Dialogue, Speaker
+from reasoningbank_langgraph.chat.dialogue import Dialogue, ModelCaller
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction import Asking, Distilled, Judged, LessonExtractor, ask_lessons
 from reasoningbank_langgraph.matts.records import judged_at, read_rollouts
@@ -52,7 +52,7 @@ def create_contrast(
         time_limit: seconds one call may take.
     """
     single = LessonExtractor(model, max_tokens=max_tokens, time_limit=time_limit)
-    speaker, asking = single.speaker, Asking.of(model, max_tokens)
+    caller, asking = single.caller, Asking.of(model, max_tokens)
 
     def extract(state: State, context: Context) -> Update:
         started, group = time.perf_counter(), judged_rollouts(state)
@@ -60,10 +60,10 @@ def create_contrast(
             distilled = single.invoke(group[0], context.config) if group else Distilled([], "indeterminate")
         else:
             try:
-                distilled = speaker.run(contrast(group, asking), context.config)
+                distilled = caller.run(contrast(group, asking), context.config)
             except ModelError as error:
                 distilled = Distilled([], "error", raw=str(error))
-        return _told(group, distilled, speaker, context, started)
+        return _told(group, distilled, caller, context, started)
 
     async def aextract(state: State, context: Context) -> Update:
         started, group = time.perf_counter(), judged_rollouts(state)
@@ -71,10 +71,10 @@ def create_contrast(
             distilled = await single.ainvoke(group[0], context.config) if group else Distilled([], "indeterminate")
         else:
             try:
-                distilled = await speaker.arun(contrast(group, asking), context.config)
+                distilled = await caller.arun(contrast(group, asking), context.config)
             except ModelError as error:
                 distilled = Distilled([], "error", raw=str(error))
-        return _told(group, distilled, speaker, context, started)
+        return _told(group, distilled, caller, context, started)
 
     return MemoryNode("extract", extract, aextract, names)
 
@@ -146,6 +146,8 @@ def mint_group(group: Sequence[Judged], distilled: Distilled, model: str, contex
     ]
 
 
-def _told(group: Sequence[Judged], distilled: Distilled, speaker: Speaker, context: Context, started: float) -> Update:
-    items = mint_group(group, distilled, speaker.model_name, context) if group else []
-    return tell(items, distilled, speaker, context, started)
+def _told(
+    group: Sequence[Judged], distilled: Distilled, caller: ModelCaller, context: Context, started: float
+) -> Update:
+    items = mint_group(group, distilled, caller.model_name, context) if group else []
+    return tell(items, distilled, caller, context, started)

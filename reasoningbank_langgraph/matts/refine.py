@@ -12,7 +12,7 @@ from langgraph.types import Command
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.context import room_in
-from reasoningbank_langgraph.chat.dialogue import Dialogue, Request, Speaker
+from reasoningbank_langgraph.chat.dialogue import Dialogue, ModelCaller, Request
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.records import Failure
 from reasoningbank_langgraph.parsing.answers import answered
@@ -105,7 +105,7 @@ def create_refine(
         max_tokens: cap on the tokens of one reply.
         time_limit: seconds one call may take.
     """
-    speaker, room = Speaker(model, "check", time_limit=time_limit), room_in(model, max_tokens)
+    caller, room = ModelCaller(model, "check", time_limit=time_limit), room_in(model, max_tokens)
 
     def dialogue(state: Any) -> Dialogue[dict[str, Any]]:
         attempt = attempt_of(state, names)
@@ -123,10 +123,10 @@ def create_refine(
         return _read(reply, state["drafts"][-1], names)
 
     def refine(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        return speaker.run(dialogue(state), config)
+        return caller.run(dialogue(state), config)
 
     async def arefine(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        return await speaker.arun(dialogue(state), config)
+        return await caller.arun(dialogue(state), config)
 
     return RunnableLambda(refine, arefine, name="refine")
 

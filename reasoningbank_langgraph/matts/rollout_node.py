@@ -16,7 +16,7 @@ from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphBubbleUp
 
 from reasoningbank_langgraph.chat.models import sampling_seed
-from reasoningbank_langgraph.chat.threads import within
+from reasoningbank_langgraph.chat.threads import call_within
 from reasoningbank_langgraph.errors import JudgeError, ModelTimeoutError
 from reasoningbank_langgraph.matts.records import Failure, Rollout
 from reasoningbank_langgraph.matts.scaling import Scaling
@@ -143,7 +143,7 @@ def create_rollout(
         run = _Run(state, config, scaling, names, carried)
         call = partial(attempt.invoke, run.input, run.config)
         try:
-            final: Any = call() if limit is None else within(limit, f"rollout {run.number}", call)
+            final: Any = call() if limit is None else call_within(limit, f"rollout {run.number}", call)
             return run.ended(final)
         except (GraphBubbleUp, JudgeError):
             raise

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reasoningbank_langgraph.chat.dialogue import Speaker
-from reasoningbank_langgraph.chat.streams import unheard
-from reasoningbank_langgraph.chat.threads import apart
+from reasoningbank_langgraph.chat.dialogue import ModelCaller
+from reasoningbank_langgraph.chat.streams import call_unstreamed
+from reasoningbank_langgraph.chat.threads import in_own_thread
 from reasoningbank_langgraph.matts.fan_out import ended
 from reasoningbank_langgraph.matts.records import Rollout, read_rollouts
 from reasoningbank_langgraph.matts.scaling import Choose, Scaling
@@ -33,12 +33,12 @@ def create_select(scaling: Scaling, *, model: BaseChatModel | None, time_limit: 
         time_limit: seconds one call of the model may take.
         names: the channels the solver uses.
     """
-    selector = Selector(scaling, Speaker(model, "select", time_limit=time_limit) if model is not None else None)
+    selector = Selector(scaling, ModelCaller(model, "select", time_limit=time_limit) if model is not None else None)
 
     def select(state: State, context: Context) -> Update:
         started, sound = time.perf_counter(), _sound(state)
         if callable(scaling.select):
-            choice = unheard(_own(scaling.select, state, sound), context.config)
+            choice = call_unstreamed(_own(scaling.select, state, sound), context.config)
         else:
             choice = selector.choose(state, sound, scaling.select, context.config)
         best = choice
@@ -50,13 +50,13 @@ def create_select(scaling: Scaling, *, model: BaseChatModel | None, time_limit: 
         started, sound = time.perf_counter(), _sound(state)
         if callable(scaling.select):
             own = _own(scaling.select, state, sound)
-            choice = await apart("select", partial(unheard, own, context.config))
+            choice = await in_own_thread("select", partial(call_unstreamed, own, context.config))
         else:
             choice = await selector.achoose(state, sound, scaling.select, context.config)
         best = choice
         if _needs_another_look(state, scaling, sound):
             best = await selector.achoose(state, sound, "majority", context.config)
-        return await apart("select", partial(told, state, choice, best, context, started))
+        return await in_own_thread("select", partial(told, state, choice, best, context, started))
 
     def told(state: State, choice: Choice, best: Choice, context: Context, started: float) -> Update:
         selection = report(state, choice, best, scaling)

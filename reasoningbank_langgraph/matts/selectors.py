@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from reasoningbank_langgraph.chat.dialogue import Speaker
-from reasoningbank_langgraph.chat.threads import apart
+from reasoningbank_langgraph.chat.dialogue import ModelCaller
+from reasoningbank_langgraph.chat.threads import in_own_thread
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.math_answers import final_answer, is_refusal
 from reasoningbank_langgraph.matts.comparison import Opinion, ask_best
@@ -100,11 +100,11 @@ class Selector:
 
     Args:
         scaling: where selection starts, and who counts as a verifier.
-        speaker: carries the question to a model; None where there is none.
+        caller: carries the question to a model; None where there is none.
     """
 
-    def __init__(self, scaling: Scaling, speaker: Speaker | None) -> None:
-        self.start, self.verifiers, self.speaker = scaling.select, frozenset(scaling.verifiers), speaker
+    def __init__(self, scaling: Scaling, caller: ModelCaller | None) -> None:
+        self.start, self.verifiers, self.caller = scaling.select, frozenset(scaling.verifiers), caller
 
     def choose(
         self, state: Mapping[str, Any], rollouts: Sequence[Rollout], start: str, config: RunnableConfig
@@ -113,10 +113,10 @@ class Selector:
         settled = settle(seen_from(start, rollouts), start, self.verifiers)
         if isinstance(settled, Choice):
             return settled
-        if self.speaker is None or len(settled) == 1:
+        if self.caller is None or len(settled) == 1:
             return concluded(settled, None)
         try:
-            opinion = self.speaker.run(ask_best([attempt_at(state, rollout) for rollout in settled]), config)
+            opinion = self.caller.run(ask_best([attempt_at(state, rollout) for rollout in settled]), config)
         except ModelError as error:
             opinion = Opinion(None, str(error))
         return concluded(settled, opinion)
@@ -125,14 +125,14 @@ class Selector:
         self, state: Mapping[str, Any], rollouts: Sequence[Rollout], start: str, config: RunnableConfig
     ) -> Choice:
         """Async form of `choose`: answers are compared with each other, which may take a while, in a thread."""
-        settled = await apart("select", partial(settle, seen_from(start, rollouts), start, self.verifiers))
+        settled = await in_own_thread("select", partial(settle, seen_from(start, rollouts), start, self.verifiers))
         if isinstance(settled, Choice):
             return settled
-        if self.speaker is None or len(settled) == 1:
+        if self.caller is None or len(settled) == 1:
             return concluded(settled, None)
         try:
             asked = ask_best([attempt_at(state, rollout) for rollout in settled])
-            opinion = await self.speaker.arun(asked, config)
+            opinion = await self.caller.arun(asked, config)
         except ModelError as error:
             opinion = Opinion(None, str(error))
         return concluded(settled, opinion)

@@ -16,7 +16,7 @@ from reasoningbank_langgraph.state.attempts import attempt_of
 from reasoningbank_langgraph.state.lineage import Line
 
 if TYPE_CHECKING:
-    from reasoningbank_langgraph.chat.dialogue import Speaker
+    from reasoningbank_langgraph.chat.dialogue import ModelCaller
 
 _IDS = UUID("6f1f2b0e-6f0a-5a53-9a51-0d6c9a2f7a10")
 """Root of all ids of this package: equal inputs give equal ids on every machine."""
@@ -49,15 +49,15 @@ def create_extract(
         MissingStateError: when run, no verdict is there.
     """
     extractor = LessonExtractor(chat_model(model), max_tokens=max_tokens, time_limit=time_limit)
-    names, speaker = Names(task, answer, messages), extractor.speaker
+    names, caller = Names(task, answer, messages), extractor.caller
 
     def extract(state: State, context: Context) -> Update:
         started, judged = time.perf_counter(), judged_of(state, names)
-        return _told(judged, extractor.invoke(judged, context.config), speaker, context, started)
+        return _told(judged, extractor.invoke(judged, context.config), caller, context, started)
 
     async def aextract(state: State, context: Context) -> Update:
         started, judged = time.perf_counter(), judged_of(state, names)
-        return _told(judged, await extractor.ainvoke(judged, context.config), speaker, context, started)
+        return _told(judged, await extractor.ainvoke(judged, context.config), caller, context, started)
 
     return MemoryNode("extract", extract, aextract, names)
 
@@ -104,9 +104,11 @@ def mint(judged: Judged, distilled: Distilled, model: str, context: Context) -> 
     ]
 
 
-def tell(items: list[MemoryItem], distilled: Distilled, speaker: Speaker, context: Context, started: float) -> Update:
+def tell(
+    items: list[MemoryItem], distilled: Distilled, caller: ModelCaller, context: Context, started: float
+) -> Update:
     """Emit what was distilled and how the model was asked, and return it for the state."""
-    ids, asked, dropped = [item.id for item in items], speaker.facts(), dict(distilled.dropped)
+    ids, asked, dropped = [item.id for item in items], caller.asked_how(), dict(distilled.dropped)
     context.emit("extracted", started, count=len(ids), ids=ids, reason=distilled.reason, dropped=dropped, **asked)
     report = {
         "reason": distilled.reason,
@@ -119,5 +121,5 @@ def tell(items: list[MemoryItem], distilled: Distilled, speaker: Speaker, contex
     return {"lessons": [item.to_json() for item in items], "extraction": report}
 
 
-def _told(judged: Judged, distilled: Distilled, speaker: Speaker, context: Context, started: float) -> Update:
-    return tell(mint(judged, distilled, speaker.model_name, context), distilled, speaker, context, started)
+def _told(judged: Judged, distilled: Distilled, caller: ModelCaller, context: Context, started: float) -> Update:
+    return tell(mint(judged, distilled, caller.model_name, context), distilled, caller, context, started)

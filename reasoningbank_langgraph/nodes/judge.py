@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.chat.outages import Outages
-from reasoningbank_langgraph.chat.streams import aunheard, unheard
+from reasoningbank_langgraph.chat.streams import acall_unstreamed, call_unstreamed
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge, as_judge
-from reasoningbank_langgraph.judges.base import checked, undecided
+from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.state import Names, Selector
@@ -19,7 +19,7 @@ from reasoningbank_langgraph.state.attempts import attempt_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reasoningbank_langgraph.chat.dialogue import Speaker
+    from reasoningbank_langgraph.chat.dialogue import ModelCaller
 
 
 def create_judge(
@@ -61,19 +61,21 @@ def create_judge(
     def judged(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
-            verdict = _unanswered(attempt) or checked(name, unheard(partial(runnable.invoke, attempt), context.config))
+            verdict = _unanswered(attempt) or as_verdict(
+                name, call_unstreamed(partial(runnable.invoke, attempt), context.config)
+            )
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
-            verdict = undecided(name, error, outages)
+            verdict = verdict_on_error(name, error, outages)
         return _told(verdict, runnable, context, started)
 
     async def ajudged(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
-            verdict = _unanswered(attempt) or checked(
-                name, await aunheard(partial(runnable.ainvoke, attempt), context.config)
+            verdict = _unanswered(attempt) or as_verdict(
+                name, await acall_unstreamed(partial(runnable.ainvoke, attempt), context.config)
             )
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
-            verdict = undecided(name, error, outages)
+            verdict = verdict_on_error(name, error, outages)
         return _told(verdict, runnable, context, started)
 
     return MemoryNode("judge", judged, ajudged, names)
@@ -102,13 +104,13 @@ def _told(verdict: Verdict, judge: object, context: Context, started: float) -> 
 
 def _asked(judge: object) -> dict[str, Any]:
     """How the model that judges is asked; of an ensemble with several, the first that was."""
-    told = [speaker.facts() for speaker in _speakers(judge)]
+    told = [caller.asked_how() for caller in _callers(judge)]
     return next((facts for facts in told if facts["asked"]), {"asked": None, "fallbacks": {}})
 
 
-def _speakers(judge: object) -> Iterator[Speaker]:
+def _callers(judge: object) -> Iterator[ModelCaller]:
     if isinstance(judge, LLMJudge):
-        yield judge.speaker
+        yield judge.caller
     elif isinstance(judge, EnsembleJudge):
         for inner in judge.judges:
-            yield from _speakers(inner)
+            yield from _callers(inner)

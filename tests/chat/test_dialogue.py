@@ -6,7 +6,7 @@ import time
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from reasoningbank_langgraph.chat.dialogue import Request, Speaker
+from reasoningbank_langgraph.chat.dialogue import ModelCaller, Request
 from reasoningbank_langgraph.chat.refusals import refused_cap
 from reasoningbank_langgraph.chat.reply_formats import token_cap
 from reasoningbank_langgraph.errors import ModelCallError, ModelTimeoutError
@@ -51,38 +51,38 @@ def server(*refuses, error=None, script=lambda _: "{}"):
 
 def test_a_dialogue_is_carried_to_the_model_round_by_round():
     model = ScriptedChatModel(["a", "b"])
-    assert Speaker(model, "judge").run(dialogue(2)) == ["a", "b"]
+    assert ModelCaller(model, "judge").run(dialogue(2)) == ["a", "b"]
     assert [call[0].text for call in model.calls] == ["round 0", "round 1"]
 
 
 async def test_a_dialogue_is_carried_the_same_in_async_code():
-    assert await Speaker(ScriptedChatModel(["a", "b"]), "judge").arun(dialogue(2)) == ["a", "b"]
+    assert await ModelCaller(ScriptedChatModel(["a", "b"]), "judge").arun(dialogue(2)) == ["a", "b"]
 
 
 @pytest.mark.parametrize(
-    ("refuses", "dialect"),
+    ("refuses", "reply_format"),
     [((), "json_schema"), (("json_schema",), "json_object"), (("json_schema", "json_object"), "plain")],
 )
-def test_the_first_way_of_asking_that_the_server_takes_is_remembered(refuses, dialect):
+def test_the_first_way_of_asking_that_the_server_takes_is_remembered(refuses, reply_format):
     model = server(*refuses)
-    speaker = Speaker(model, "judge")
-    speaker.run(dialogue(3))
-    assert speaker.dialect == dialect
-    assert speaker.fallbacks == dict.fromkeys(refuses, 1)
+    caller = ModelCaller(model, "judge")
+    caller.run(dialogue(3))
+    assert caller.reply_format == reply_format
+    assert caller.fallbacks == dict.fromkeys(refuses, 1)
     assert len(model.options) == 3 + len(refuses)
 
 
 def test_an_outage_that_looks_like_a_refusal_everywhere_teaches_nothing():
-    speaker = Speaker(server("json_schema", "json_object", None), "judge")
+    caller = ModelCaller(server("json_schema", "json_object", None), "judge")
     with pytest.raises(ModelCallError):
-        speaker.run(dialogue())
-    assert (speaker.dialect, speaker.fallbacks) == ("json_schema", {})
+        caller.run(dialogue())
+    assert (caller.reply_format, caller.fallbacks) == ("json_schema", {})
 
 
 def test_a_model_without_structured_output_is_asked_plainly():
-    speaker = Speaker(ScriptedChatModel(["{}"]), "judge")
-    speaker.run(dialogue())
-    assert (speaker.dialect, speaker.fallbacks) == ("plain", {"structured": 1})
+    caller = ModelCaller(ScriptedChatModel(["{}"]), "judge")
+    caller.run(dialogue())
+    assert (caller.reply_format, caller.fallbacks) == ("plain", {"structured": 1})
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_a_model_without_structured_output_is_asked_plainly():
     ],
 )
 def test_a_failure_of_the_server_is_no_refusal_of_the_form(error):
-    speaker = Speaker(server("json_schema", error=error), "judge")
+    caller = ModelCaller(server("json_schema", error=error), "judge")
     with pytest.raises(ModelCallError, match="judge"):
-        speaker.run(dialogue())
-    assert speaker.dialect == "json_schema"
+        caller.run(dialogue())
+    assert caller.reply_format == "json_schema"
 
 
 def test_a_reply_cut_by_its_cap_is_a_reply_although_the_client_raises():
@@ -120,19 +120,19 @@ def test_a_reply_cut_by_its_cap_is_a_reply_although_the_client_raises():
     def reading():
         replies.append((yield Request([HumanMessage("x")], SCHEMA, 5)))
 
-    speaker = Speaker(
+    caller = ModelCaller(
         server(script=[LengthFinishReasonError(completion=cut), ContentFilterFinishReasonError()]), "judge"
     )
-    speaker.run(reading())
-    speaker.run(reading())
+    caller.run(reading())
+    caller.run(reading())
     assert [reply.response_metadata["finish_reason"] for reply in replies] == ["length", "content_filter"]
     assert replies[0].text == '{"x": "beg'
-    assert speaker.dialect == "json_schema"
+    assert caller.reply_format == "json_schema"
 
 
 def test_every_call_is_capped():
     model = server()
-    Speaker(model, "judge").run(dialogue(2))
+    ModelCaller(model, "judge").run(dialogue(2))
     assert [options["max_tokens"] for options in model.options] == [20, 20]
 
 
@@ -197,10 +197,10 @@ class Particular(ScriptedChatModel):
 
 def test_a_model_of_another_provider_is_capped_by_its_own_field_and_stays_as_it_was():
     model = Particular(lambda _: "{}", seen=[])
-    speaker = Speaker(model, "judge")
-    speaker.run(dialogue(2))
+    caller = ModelCaller(model, "judge")
+    caller.run(dialogue(2))
     assert model.seen == [("any", 20), ("any", 20)]
-    assert (speaker.dialect, speaker.fallbacks, model.num_predict) == ("tool_call", {"structured": 1}, None)
+    assert (caller.reply_format, caller.fallbacks, model.num_predict) == ("tool_call", {"structured": 1}, None)
 
 
 def test_structured_output_is_capped_as_well():
@@ -209,37 +209,37 @@ def test_structured_output_is_capped_as_well():
             return self | (lambda message: {"raw": message})
 
     model = Structured(lambda _: "{}", seen=[])
-    Speaker(model, "judge").run(dialogue())
+    ModelCaller(model, "judge").run(dialogue())
     assert model.seen == [(None, 20)]
 
 
 def test_a_forced_tool_call_answered_by_text_is_asked_for_another_way():
     model = Particular(["of no use", "second"], seen=[], tools="never")
-    speaker = Speaker(model, "judge")
-    assert speaker.run(dialogue()) == ["second"]
-    assert (speaker.dialect, speaker.fallbacks) == ("plain", {"structured": 1, "tool_call": 1})
+    caller = ModelCaller(model, "judge")
+    assert caller.run(dialogue()) == ["second"]
+    assert (caller.reply_format, caller.fallbacks) == ("plain", {"structured": 1, "tool_call": 1})
 
 
 @pytest.mark.parametrize("error", [ConnectionError("down"), RefusedError(400)])
 def test_a_reply_that_was_put_aside_is_taken_where_nothing_else_works(error):
-    speaker = Speaker(Particular(["aside", error], seen=[], tools="never"), "judge")
-    assert speaker.run(dialogue()) == ["aside"]
-    assert (speaker.dialect, speaker.fallbacks) == ("structured", {})
+    caller = ModelCaller(Particular(["aside", error], seen=[], tools="never"), "judge")
+    assert caller.run(dialogue()) == ["aside"]
+    assert (caller.reply_format, caller.fallbacks) == ("structured", {})
 
 
 def test_models_share_nothing_with_models_that_only_equal_them():
     one, other = Particular(lambda _: "{}", seen=[]), Particular(lambda _: "{}", seen=[])
-    speaker = Speaker(one, "judge")
-    speaker.run(dialogue())
-    assert Speaker(one, "extract").fallbacks == speaker.fallbacks == {"structured": 1}
-    assert Speaker(other, "extract").fallbacks == {}
+    caller = ModelCaller(one, "judge")
+    caller.run(dialogue())
+    assert ModelCaller(one, "extract").fallbacks == caller.fallbacks == {"structured": 1}
+    assert ModelCaller(other, "extract").fallbacks == {}
 
 
 def test_a_call_that_takes_too_long_is_given_up():
-    speaker = Speaker(ScriptedChatModel(lambda _: "late", delay=5), "judge", time_limit=0.05)
+    caller = ModelCaller(ScriptedChatModel(lambda _: "late", delay=5), "judge", time_limit=0.05)
     started = time.monotonic()
     with pytest.raises(ModelTimeoutError, match=r"0\.05 s"):
-        speaker.run(dialogue())
+        caller.run(dialogue())
     assert time.monotonic() - started < 5
 
 
@@ -249,12 +249,12 @@ async def test_a_call_that_takes_too_long_is_given_up_in_async_code():
             await asyncio.sleep(5)
 
     with pytest.raises(ModelTimeoutError):
-        await Speaker(Slow([]), "judge", time_limit=0.05).arun(dialogue())
+        await ModelCaller(Slow([]), "judge", time_limit=0.05).arun(dialogue())
 
 
 def test_a_script_that_runs_out_is_a_failing_test_not_an_outage():
     with pytest.raises(AssertionError, match="no reply for call 1"):
-        Speaker(ScriptedChatModel([]), "judge").run(dialogue())
+        ModelCaller(ScriptedChatModel([]), "judge").run(dialogue())
 
 
 def test_the_reply_keeps_what_the_server_says_about_it():
@@ -264,5 +264,5 @@ def test_the_reply_keeps_what_the_server_says_about_it():
     def reading():
         seen.append((yield Request([HumanMessage("x")], SCHEMA, 5)))
 
-    Speaker(ScriptedChatModel([reply]), "judge").run(reading())
+    ModelCaller(ScriptedChatModel([reply]), "judge").run(reading())
     assert seen[0].response_metadata["finish_reason"] == "length"

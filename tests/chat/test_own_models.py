@@ -96,7 +96,7 @@ def test_what_is_no_chat_model_is_refused_when_the_graph_is_built(model):
 def test_a_judge_takes_the_name_of_a_model(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    assert LLMJudge("openai:gpt-4.1-mini").speaker.model_name == "gpt-4.1-mini"
+    assert LLMJudge("openai:gpt-4.1-mini").caller.model_name == "gpt-4.1-mini"
     assert SelfConsistencyJudge("openai:gpt-4.1-mini").model.model_name == "gpt-4.1-mini"
 
 

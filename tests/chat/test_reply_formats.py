@@ -51,7 +51,7 @@ class Case(NamedTuple):
     """What a server is expected to lead to."""
 
     server: str
-    ways: list[str]
+    formats: list[str]
     """How the model is asked, in this order, the first time."""
     reason: str | None = None
     """Why there is no verdict and no lesson; None where there is one."""
@@ -122,13 +122,13 @@ def test_each_server_is_asked_in_a_way_it_takes_and_what_it_lacks_is_remembered(
     with OpenAIServer(SERVERS[case.server]()) as server:
         asker, asked, read = make(CLIENTS[client](server.url))
         said = read(ask(side, asker, asked))
-        assert (said.good, said.reason, server.ways) == (case.reason is None, case.reason, case.ways)
+        assert (said.good, said.reason, server.formats) == (case.reason is None, case.reason, case.formats)
         assert case.says in said.told
-        assert asker.speaker.fallbacks == dict.fromkeys(case.refused, 1)
+        assert asker.caller.fallbacks == dict.fromkeys(case.refused, 1)
         before, remembered = len(server.bodies), bool(case.refused)
         ask(side, asker, asked)
-        again = server.ways[before:]
-    assert again[:1] == [case.ways[-1] if remembered else case.ways[0]]
+        again = server.formats[before:]
+    assert again[:1] == [case.formats[-1] if remembered else case.formats[0]]
     if case.reason is None and case.server != "only tools ignored":
         assert len(again) == 1
     most = 400 if make is judge else 700
@@ -153,7 +153,7 @@ def test_chat_openai_sends_the_cap_in_both_spellings_until_a_server_refuses_one(
         [spelling]
     ] * 2
     assert [body["top_k"] for body in server.bodies] == [1, 1, 1]
-    assert (asker.speaker.dialect, asker.speaker.fallbacks) == (SCHEMA, {bad: 1})
+    assert (asker.caller.reply_format, asker.caller.fallbacks) == (SCHEMA, {bad: 1})
 
 
 @pytest.mark.parametrize("kind", ["forbids extra fields", "openai"])
@@ -193,7 +193,7 @@ def test_a_server_that_hangs_costs_the_time_limit_and_is_no_refusal(make, side):
         asker, asked, read = make(CLIENTS["BaseChatOpenAI"](server.url), time_limit=0.5)
         said = read(ask(side, asker, asked))
     assert (said.reason, "within 0.5 s" in said.told) == ("error", True)
-    assert (asker.speaker.dialect, asker.speaker.fallbacks) == (SCHEMA, {})
+    assert (asker.caller.reply_format, asker.caller.fallbacks) == (SCHEMA, {})
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -201,30 +201,30 @@ def test_too_many_requests_are_waited_out_by_the_client_and_are_no_refusal(clien
     with OpenAIServer(SERVERS["busy"]()) as server:
         asker, asked, read = judge(CLIENTS[client](server.url, max_retries=1))
         assert read(asker.invoke(asked)).good
-    assert (server.ways, asker.speaker.fallbacks) == ([SCHEMA, SCHEMA], {})
+    assert (server.formats, asker.caller.fallbacks) == ([SCHEMA, SCHEMA], {})
 
 
 def test_a_server_nobody_listens_at_is_no_refusal():
     with OpenAIServer(SERVERS["openai"]()) as server:
         asker, asked, read = judge(CLIENTS["BaseChatOpenAI"](server.url))
     assert read(asker.invoke(asked)).reason == "error"
-    assert asker.speaker.fallbacks == {}
-    assert asker.speaker.facts() == {"asked": None, "fallbacks": {}}
+    assert asker.caller.fallbacks == {}
+    assert asker.caller.asked_how() == {"asked": None, "fallbacks": {}}
 
 
 @pytest.mark.parametrize(
-    ("profile", "ways"),
+    ("profile", "formats"),
     [
         ({"structured_output": False}, [TOOL, OBJECT]),
         ({"structured_output": False, "tool_calling": False}, [OBJECT]),
         ({"structured_output": False, "tool_choice": False}, [OBJECT]),
     ],
 )
-def test_what_the_profile_of_a_model_rules_out_is_not_tried(profile, ways):
+def test_what_the_profile_of_a_model_rules_out_is_not_tried(profile, formats):
     with OpenAIServer(SERVERS["ollama"]()) as server:
         asker, asked, read = judge(CLIENTS["BaseChatOpenAI"](server.url, profile=profile))
         assert read(asker.invoke(asked)).good
-    assert server.ways == ways
+    assert server.formats == formats
 
 
 def test_the_local_server_says_what_it_knows_so_that_nothing_is_tried_in_vain():
@@ -235,8 +235,8 @@ def test_the_local_server_says_what_it_knows_so_that_nothing_is_tried_in_vain():
         for make in (judge, extractor):
             asker, asked, read = make(model)
             read(asker.invoke(asked))
-    assert server.ways[:2] == [SCHEMA, SCHEMA]
-    assert asker.speaker.facts() == {"asked": SCHEMA, "fallbacks": {}}
+    assert server.formats[:2] == [SCHEMA, SCHEMA]
+    assert asker.caller.asked_how() == {"asked": SCHEMA, "fallbacks": {}}
 
 
 def test_all_who_speak_to_a_model_share_what_was_learned_of_it():
@@ -245,7 +245,7 @@ def test_all_who_speak_to_a_model_share_what_was_learned_of_it():
         for make in (judge, extractor, judge):
             asker, asked, read = make(model)
             assert read(asker.invoke(asked)).good
-    assert server.ways == [SCHEMA, TOOL, OBJECT, OBJECT, OBJECT]
+    assert server.formats == [SCHEMA, TOOL, OBJECT, OBJECT, OBJECT]
 
 
 @pytest.mark.parametrize("scaling", [None, Scaling(k=2)])
@@ -261,7 +261,7 @@ def test_events_the_state_and_one_line_of_the_log_show_how_the_model_is_asked(sc
     for part in (*told, modes[-1][1]["extraction"]):
         assert (part["asked"], set(part["fallbacks"])) == (OBJECT, {SCHEMA, TOOL})
     logged = [record.getMessage() for record in caplog.records if record.name.startswith("reasoningbank_langgraph")]
-    assert logged == ["m is asked by json_object: refused json_schema, tool_call"]
+    assert logged == ["m is asked in the format json_object: refused json_schema, tool_call"]
 
 
 def test_a_judge_without_a_model_shows_that_none_was_asked():

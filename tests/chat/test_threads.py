@@ -8,7 +8,7 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 
 from reasoningbank_langgraph import SelfConsistencyJudge
-from reasoningbank_langgraph.chat.threads import OwnThread, begin, is_sync
+from reasoningbank_langgraph.chat.threads import OwnThread, begin_call, is_sync
 from reasoningbank_langgraph.judges.base import as_judge
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.testing import ScriptedChatModel
@@ -92,7 +92,7 @@ async def test_an_error_is_raised_where_the_call_is_awaited_and_a_cancelled_wait
         go.wait(60)
         done.set()
 
-    waiting = asyncio.ensure_future(asyncio.wrap_future(begin("test", late)))
+    waiting = asyncio.ensure_future(asyncio.wrap_future(begin_call("test", late)))
     await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):

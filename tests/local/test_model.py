@@ -20,7 +20,7 @@ import openai
 import pytest
 from pydantic import BaseModel
 
-from reasoningbank_langgraph.chat.refusals import explained, is_refusal, said_by
+from reasoningbank_langgraph.chat.refusals import message_of, refuses_format, underlying_error
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
 from reasoningbank_langgraph.local import LocalModelServer, packaged_model_path, start_local_model
 from reasoningbank_langgraph.local import model as local
@@ -159,8 +159,8 @@ def test_a_model_whose_server_was_killed_says_so_and_sends_nobody_its_key(progra
             for ask in (model.invoke, lambda text: asyncio.run(model.ainvoke(text))):
                 with pytest.raises((ModelServerError, openai.APIConnectionError)) as error:
                     ask("hi")
-                assert isinstance(explained(error.value), ModelServerError)
-                assert "was killed, as happens where memory runs out" in str(explained(error.value))
+                assert isinstance(underlying_error(error.value), ModelServerError)
+                assert "was killed, as happens where memory runs out" in str(underlying_error(error.value))
             with pytest.raises(BlockingIOError):
                 other.accept()
 
@@ -520,8 +520,8 @@ async def test_a_stream_is_not_cut_off_by_the_next_request(smollm):
 def test_a_prompt_longer_than_the_context_is_refused(smollm):
     with pytest.raises(openai.BadRequestError, match=r"\(5031 tokens\) exceeds the available context size") as error:
         smollm.chat_model().invoke("word " * 5000)
-    assert not is_refusal(error.value)  # any other form of the same prompt would be as long
-    assert "4096 tokens" in said_by(error.value)
+    assert not refuses_format(error.value)  # any other form of the same prompt would be as long
+    assert "4096 tokens" in message_of(error.value)
 
 
 @pytest.mark.real_model

@@ -225,12 +225,12 @@ class Down:
 )
 async def test_async_code_selects_as_sync_code_does(answers, statuses, start, chosen, asked):
     made = rollouts(*answers, statuses=statuses, judge="reference")
-    speaker = Down()
-    selector = Selector(Scaling(), speaker)
+    caller = Down()
+    selector = Selector(Scaling(), caller)
     for choice in (selector.choose(STATE, made, start, CONFIG), await selector.achoose(STATE, made, start, CONFIG)):
         assert (choice.number, choice.by) == chosen[:2]
         assert chosen[2] in choice.why
-    assert speaker.asked == 2 * asked * [CONFIG]
+    assert caller.asked == 2 * asked * [CONFIG]
 
 
 async def test_without_a_model_a_tie_goes_to_the_first_in_async_code_too():
