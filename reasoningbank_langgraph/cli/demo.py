@@ -67,10 +67,11 @@ def _opened(bank: Path, model: str | None) -> Iterator[tuple[ResolvedModel, Any,
 
     embedder = default_embeddings()
     with ChromaStore.from_path(bank, embeddings=embedder) as store:
-        with console.status("loading the embedder and the model"):
-            embedder.embed_query("warm")
+        with console.status("loading the embedder and the model"), ThreadPoolExecutor(1) as pool:
+            warm = pool.submit(embedder.embed_query, "warm")
             choice = resolve_model(model, temperature=0)
         with choice:
+            warm.result()
             yield choice, store, MemoryBank(store, MATH_NAMESPACE)
 
 
