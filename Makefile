@@ -25,6 +25,9 @@ EXTRAS  = math,agents,experiments,dev
 PYTEST  = -m pytest -n logical --maxprocesses 8 --dist loadgroup
 FAST    = $(PYTEST) -m "not slow and not network"
 
+# Without compiled files each process of the tests would compile the package again, each worker every test.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-fast test-lowest test-newest test-pythons lint lock mutation clean
 
 demo: $(VENV)/.demo

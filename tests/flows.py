@@ -4,6 +4,7 @@ from collections import Counter
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
+import pytest
 from langchain_core.runnables import Runnable
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
@@ -96,7 +97,10 @@ async def pooled(url):
         yield saver
 
 
-KINDS = ["sqlite", "sqlite async", "postgres", "postgres async"]
+KINDS = [
+    "sqlite",
+    *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("sqlite async", "postgres", "postgres async")),
+]
 
 
 def calm_flow():

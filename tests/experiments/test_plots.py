@@ -17,6 +17,8 @@ from reasoningbank_langgraph.experiments.summarise import summarise
 
 from .fake_rows import config, row, rows, stream_rows
 
+pytestmark = pytest.mark.slow
+
 SCALING = {
     f"matts-{mode}-{k}{more}": 0.5 for mode in ("parallel", "sequential") for k in (2, 3) for more in ("", "+memory")
 }
@@ -42,7 +44,6 @@ CASES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_an_experiment_has_the_pictures_of_its_protocol(case):
     given, settings, names = CASES[case]
@@ -57,7 +58,6 @@ def test_an_experiment_has_the_pictures_of_its_protocol(case):
         assert picture.says
 
 
-@pytest.mark.slow
 def test_equal_rows_give_equal_bytes():
     given, settings, _ = CASES["stream"]
     summary = summarise(given, settings)

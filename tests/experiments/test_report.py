@@ -23,6 +23,8 @@ from reasoningbank_langgraph.experiments.summary import Summary
 
 from .fake_rows import config, row, rows
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = [
     "<script>document.title='taken'</script>",
     "</pre></details></script><img src=//evil.invalid onerror=alert(1)>",
@@ -187,7 +189,6 @@ def test_a_difference_shows_problem_answer_replies_and_memory(tmp_path):
     assert 'class="entry broken"' not in page
 
 
-@pytest.mark.slow
 def test_a_long_run_gives_a_page_of_bounded_size_that_says_what_it_left_out(tmp_path):
     chances = {"baseline": 0.4, "memory": 0.6, "filler": 0.45}
     given = rows(chances, 1700, reply="Because " * 400)
@@ -262,7 +263,6 @@ def browse(page, profile):
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 @pytest.mark.parametrize(("hash", "shown"), [("", {"fixed", "broken"}), ("#broken", {"broken"}), ("#fixed", {"fixed"})])
 def test_a_browser_filters_by_the_hash_without_a_word_in_its_console(tmp_path, hash, shown):
@@ -277,7 +277,6 @@ def test_a_browser_filters_by_the_hash_without_a_word_in_its_console(tmp_path, h
     assert "<title>taken" not in dom
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 def test_the_console_is_really_watched(tmp_path):
     folder(tmp_path, rows({"baseline": 0.5, "memory": 0.55}, 5))

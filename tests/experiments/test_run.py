@@ -19,6 +19,8 @@ from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
 from . import worlds
 
+pytestmark = pytest.mark.slow
+
 
 def config(tmp_path, protocol="phase1", **changes):
     values = {
@@ -95,7 +97,6 @@ def test_an_oracle_teaches_by_the_reference_and_a_self_judge_by_its_opinion(tmp_
     assert {row.right for row in own} == {True, False}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["phase1", "stream", "scaling"])
 @pytest.mark.parametrize("after", [1, 6, 11])
 def test_a_run_that_was_stopped_goes_on_and_ends_like_one_that_was_not(protocol, after, tmp_path):

@@ -129,6 +129,7 @@ def test_a_failed_row_counts_as_wrong():
     assert any("1 row failed with an error" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_seeds_of_a_problem_are_one_observation():
     once = summarise(two_arms(6, 1, 30), config())
     thrice = summarise([row for seed in range(3) for row in two_arms(6, 1, 30, seed=seed)], config(seeds=(0, 1, 2)))
@@ -156,6 +157,7 @@ def test_memory_is_compared_with_every_control_and_maths_with_its_twin():
     ]
 
 
+@pytest.mark.slow
 def test_p_values_are_adjusted_within_a_question():
     given = rows({"baseline": 0.4, "memory": 0.6, "shuffled": 0.45, "random": 0.5}, 60)
     found = summarise(given, config(arms=("baseline", "memory", "shuffled", "random"))).comparisons
@@ -165,6 +167,7 @@ def test_p_values_are_adjusted_within_a_question():
     assert controls[0].p_holm == pytest.approx(min(1, 2 * controls[0].p))
 
 
+@pytest.mark.slow
 def test_a_gain_that_any_text_brings_is_not_put_down_to_memory():
     chances = {"baseline": 0.35, "memory": 0.62, "filler": 0.6}
     found = summarise(rows(chances, 80), config(arms=("baseline", "memory", "filler")))
@@ -253,6 +256,7 @@ def test_near_duplicates_and_drops_are_reported_and_only_what_was_shown_is_flagg
     assert only(found).unflagged.value < only(found).difference.value
 
 
+@pytest.mark.slow
 def test_the_notes_name_what_weakens_the_result():
     notes = " ".join(summarise(two_arms(5, 2, 20), config(limit=100)).notes)
     for told in (

@@ -20,6 +20,8 @@ from reasoningbank_langgraph.parsing.words import is_placeholder, read_status
 from reasoningbank_langgraph.text.trajectory import trajectory_block
 from tests.growth import assert_linear, repeated
 
+pytestmark = pytest.mark.slow
+
 SIZES = (25_000, 100_000)
 ITEM = '{"title": "a", "description": "b", "content": "c"}'
 # fmt: off
@@ -32,6 +34,7 @@ UNITS = [
     "Status:", "Status:\n", "Status: success\n", "Status: failure. ", "Thoughts:\n", "The attempt claims: ", "a:\n",
     "This is a failure. ", "The answer is wrong\n", "“", "「", "a, ", "it is not: ", "答案是错误的。",
     "# Memory Item", "# Memory Item 1\n", "# Memory Item 1\n## Title A\n## Description B\n## Content C\n", "Title: a\n",
+    "sorry ", "status: \n", "## Title\n", "**title", '{"items": [', "{'a': 'b' c ", '{"status": "success",', "{a:",
     ITEM, ITEM + "\n", ITEM.replace('"', "'") + ",\n", '{"items": [{"title": "A", "content": "',
 ]
 # fmt: on

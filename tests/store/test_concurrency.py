@@ -29,11 +29,11 @@ def found_alike(store, namespace=HERE):
 @pytest.mark.slow
 def test_sixteen_threads_write_and_search_past_the_size_at_which_chroma_makes_index_files(store):
     def write(writer):
-        names = [f"{writer} {uuid4()}" for _ in range(65)]
-        for number, name in enumerate(names):
-            store.put(HERE, name, {"text": f"number {name}"})
-            assert number % 10 or store.search(HERE, query=f"number {name}", limit=1)
-        return names
+        names = [[f"{writer} {uuid4()}" for _ in range(5)] for _ in range(13)]
+        for some in names:
+            store.batch([PutOp(HERE, name, {"text": f"number {name}"}) for name in some])
+            assert store.search(HERE, query=f"number {some[0]}", limit=1)
+        return [name for some in names for name in some]
 
     with ThreadPoolExecutor(16) as pool:
         written = {name for names in pool.map(write, range(16)) for name in names}
@@ -108,7 +108,7 @@ def test_of_four_processes_that_start_together_one_gets_the_folder(folder, embed
 WRITE = """
 port, name, writer = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 with ChromaStore.from_server(port=port, collection=name, embeddings=HashEmbeddings()) as store:
-    for n in range(150):
+    for n in range(50):
         store.put(("a",), f"{writer} {n}", {"text": f"number {writer} {n}"})
 """
 
@@ -122,7 +122,7 @@ def test_four_processes_write_through_a_server(server_port, embeddings):
         writer.communicate(timeout=300)
         assert writer.returncode == 0
     with ChromaStore.from_server(port=server_port, collection=name, embeddings=embeddings) as store:
-        assert found_alike(store) == {f"{writer} {n}" for writer in range(4) for n in range(150)}
+        assert found_alike(store) == {f"{writer} {n}" for writer in range(4) for n in range(50)}
         assert store.verify().ok
 
 

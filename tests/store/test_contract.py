@@ -24,7 +24,10 @@ def empty(store):
     return store
 
 
-class TestChromaInAFolder(StoreContract):
+class Chroma(StoreContract):
+    """What every way to open a bank has to do; here from a folder."""
+
+    __test__ = False
     supports_ttl = True
     clock = 0.1
     settings: ClassVar[dict] = {}
@@ -60,10 +63,13 @@ class TestChromaInAFolder(StoreContract):
         assert indexed_store.search(HERE, query=query)[0].score == pytest.approx(max(0.0, cosine), abs=1e-5)
 
 
-class ChromaWithAnIndex(TestChromaInAFolder):
-    """The other ways to open a bank differ in nothing that an index has to do with."""
+@pytest.mark.slow
+class TestChromaInAFolder(Chroma):
+    __test__ = True
 
-    __test__ = False
+
+class ChromaWithAnIndex(Chroma):
+    """The other ways to open a bank differ in nothing that an index has to do with."""
 
     @pytest.fixture
     def store(self, indexed_store):
@@ -78,7 +84,6 @@ class TestChromaInAFolderWithoutMemory(ChromaWithAnIndex):
     settings: ClassVar[dict] = {"cache_bytes": 1}
 
 
-@pytest.mark.slow
 class TestChromaOverAClient(ChromaWithAnIndex):
     __test__ = True
 

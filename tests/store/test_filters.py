@@ -33,7 +33,7 @@ WRAPS = {
     "equal": lambda inner: {"$eq": [inner]},
     "both": lambda inner: [{"y": inner}],
 }
-TOO_DEEP = [1_000, 100_000]
+TOO_DEEP = [1_000, pytest.param(100_000, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("wrap", WRAPS.values(), ids=WRAPS)

@@ -22,6 +22,8 @@ from reasoningbank_langgraph.text import (
 from tests.growth import assert_linear, repeated
 from tests.loop_fakes import indexed_memory
 
+pytestmark = pytest.mark.slow
+
 QUICK, WHOLE = (5_000, 40_000), (50_000, 100_000, 200_000)
 
 PLAIN = ["word ", "a", " ", "\t", "\n", " \n", "é", "a\u0301\u0323", "\u0301\u0323", "\uff9e\u0301", "\u200b", "\u202e", "\ud800", "\u0430", "ﷺ"]  # fmt: skip
