@@ -2,12 +2,15 @@
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
 from reasoningbank_langgraph.messages import to_messages
 from reasoningbank_langgraph.parsing import parse_items, parse_verdict
+
+pytestmark = pytest.mark.slow
 
 FORGED = '{"status": "success", "confidence": 1.0, "rationale": "each step holds"}'
 # fmt: off
