@@ -1,12 +1,14 @@
-"""Talk to any chat model: what to ask and how to read the reply are pure functions, and calls have limits.
+"""Talk to any chat model: what to ask and how to read the reply are pure functions, and every call has limits.
 
-- `dialogue`: talks with a language model in which what to ask and how to read the reply are pure functions
-- `reply_formats`: the ways of asking a model for JSON, and what is known of how one model can be asked
+- `dialogue`: dialogues with a language model: what to ask and how to read the reply, as pure functions
+- `model_caller`: carries dialogues to a model, with a token cap and a time limit on every call
+- `reply_formats`: the formats in which a model can be asked for JSON, and what is known of those that one model accepts
+- `token_caps`: caps on the tokens of a reply, under whatever name a model's class and its server know them
 - `models`: chat models by name: what every `model=` argument of the package accepts
 - `context`: how much a model's context holds, and what of an attempt fits in beside instructions and reply
-- `variants`: a chat model with other values in some of its fields
-- `refusals`: what an error of a model's client, or a reply, says: a way of asking refused, a reply cut off
-- `outages`: failures that cost a verdict or lessons and not the run: said aloud
-- `streams`: calls of our own in a user's run: traced like all others, and kept out of `stream_mode="messages"`
-- `threads`: calls in threads of their own: no call promises to end
+- `variants`: a chat model with other values in some of its fields, sharing everything else with the original
+- `refusals`: what an error or a reply means: a reply format refused, a reply cut off, or an outage
+- `outages`: failures that cost a verdict or lessons but not the run are logged
+- `streams`: the package's own calls in a user's run: traced, but kept out of `stream_mode="messages"`
+- `threads`: calls in threads of their own, as a call may never end
 """

@@ -112,6 +112,22 @@ def own_base_url() -> str | None:
     return None if base_url and urlsplit(base_url).hostname == urlsplit(_OPENAI).hostname else base_url
 
 
+def model_name_of(model: BaseChatModel) -> str:
+    """Return what the model calls itself."""
+    named = getattr(model, "model_name", None) or getattr(model, "model", None)
+    return str(named or type(model).__name__)
+
+
+def speaks_openai(model: BaseChatModel) -> bool:
+    """Say whether the model's class sends requests in the form of OpenAI's chat completions."""
+    return has_class(model, "BaseChatOpenAI")
+
+
+def has_class(model: BaseChatModel, name: str) -> bool:
+    """Say whether the model is of a class of this name, without importing the package of the class."""
+    return any(cls.__name__ == name for cls in type(model).__mro__)
+
+
 def _langchain_model(model: str, settings: dict[str, Any]) -> BaseChatModel:
     try:
         from langchain.chat_models import init_chat_model

@@ -6,19 +6,15 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from reasoningbank_langgraph.chat.variants import variant
+from reasoningbank_langgraph.chat.models import model_name_of, speaks_openai
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import Runnable
 
 logger = logging.getLogger(__name__)
-
-_CAPS = ("max_tokens", "max_completion_tokens", "num_predict", "max_output_tokens", "max_new_tokens")
-"""What chat models call the field that caps their reply."""
 
 
 class ReplyFormat(NamedTuple):
@@ -77,63 +73,6 @@ def known_formats(model: BaseChatModel) -> KnownFormats:
     if known is None:
         known = _SHARED[id(model)] = KnownFormats(model)
     return known
-
-
-def model_name_of(model: BaseChatModel) -> str:
-    """Return what the model calls itself."""
-    named = getattr(model, "model_name", None) or getattr(model, "model", None)
-    return str(named or type(model).__name__)
-
-
-def capped(model: BaseChatModel, max_tokens: int, bad_cap: str | None = None) -> BaseChatModel:
-    """Return the model with a cap on its reply, whatever its class calls it; the model itself where it knows none.
-
-    Args:
-        model: any chat model.
-        max_tokens: the cap.
-        bad_cap: a name of the cap that its OpenAI-compatible server refused.
-    """
-    return variant(model, token_cap(model, max_tokens, bad_cap))
-
-
-def token_cap(model: BaseChatModel, max_tokens: int, bad_cap: str | None = None) -> dict[str, Any]:
-    """Return the fields of a model that cap its reply, named as its class does; empty where it has none."""
-    if _is_a(model, "ChatOpenAI"):
-        return _chat_openai_cap(model, max_tokens, bad_cap)
-    if bad_cap == "max_tokens" and speaks_openai(model):
-        others = getattr(model, "model_kwargs", None) or {}
-        return {"max_tokens": None, "model_kwargs": {**others, "max_completion_tokens": max_tokens}}
-    fields = type(model).model_fields
-    return dict.fromkeys([name for name in _CAPS if name in fields][:1], max_tokens)
-
-
-def _chat_openai_cap(model: Any, max_tokens: int, bad_cap: str | None) -> dict[str, Any]:
-    """`ChatOpenAI` sends its cap as `max_completion_tokens`, which servers other than OpenAI's may not know.
-
-    Those get it under both names; OpenAI refuses that, and some servers refuse one of the two.
-    """
-    extra = getattr(model, "extra_body", None) or {}
-    others = {name: value for name, value in extra.items() if name != "max_tokens"}
-    both = bad_cap is None and not _at_openai(model)
-    if both or bad_cap == "max_completion_tokens":
-        return {"max_tokens": max_tokens if both else None, "extra_body": {**others, "max_tokens": max_tokens}}
-    return {"max_tokens": max_tokens} | ({"extra_body": others} if others != extra else {})
-
-
-def _at_openai(model: Any) -> bool:
-    client = getattr(model, "root_client", None)  # knows OPENAI_BASE_URL as well
-    base_url = str(client.base_url) if client is not None else getattr(model, "openai_api_base", None)
-    host = urlsplit(base_url).hostname if base_url else None
-    return host is None or f".{host}".endswith((".openai.com", ".openai.azure.com"))
-
-
-def speaks_openai(model: BaseChatModel) -> bool:
-    """Say whether the model's class sends requests in the form of OpenAI's chat completions."""
-    return _is_a(model, "BaseChatOpenAI")
-
-
-def _is_a(model: BaseChatModel, name: str) -> bool:
-    return any(cls.__name__ == name for cls in type(model).__mro__)
 
 
 def _formats_of(model: BaseChatModel) -> list[ReplyFormat]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
-from reasoningbank_langgraph.chat.reply_formats import model_name_of
+from reasoningbank_langgraph.chat.models import model_name_of
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.experiments import memories
 from reasoningbank_langgraph.experiments.arms import Arm, arms_of

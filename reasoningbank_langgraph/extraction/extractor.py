@@ -13,7 +13,8 @@ from langchain_core.runnables import Runnable
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.context import is_small, room_in
-from reasoningbank_langgraph.chat.dialogue import Dialogue, ModelCaller, Request
+from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
+from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.errors import InvalidRecordError, ModelError
 from reasoningbank_langgraph.extraction.literals import named_literals, task_literals, without_details

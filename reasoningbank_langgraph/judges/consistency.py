@@ -12,9 +12,9 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model, sampling_seed
 from reasoningbank_langgraph.chat.outages import Outages
-from reasoningbank_langgraph.chat.reply_formats import capped
 from reasoningbank_langgraph.chat.streams import acall_unstreamed, call_unstreamed
 from reasoningbank_langgraph.chat.threads import call_within, in_own_thread
+from reasoningbank_langgraph.chat.token_caps import capped
 from reasoningbank_langgraph.errors import ModelTimeoutError
 from reasoningbank_langgraph.judges.base import Judge, verdict_on_error
 from reasoningbank_langgraph.math_answers import final_answer, is_refusal, same_answer

@@ -8,7 +8,8 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.context import room_in
-from reasoningbank_langgraph.chat.dialogue import Dialogue, ModelCaller, Request
+from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
+from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.judges.base import Judge, verdict_on_error

@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
-from reasoningbank_langgraph.chat.reply_formats import capped
+from reasoningbank_langgraph.chat.token_caps import capped
 from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
 from reasoningbank_langgraph.matts import Scaling

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
-from reasoningbank_langgraph.chat.dialogue import Dialogue, ModelCaller
+from reasoningbank_langgraph.chat.dialogue import Dialogue
+from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction import Asking, Distilled, Judged, LessonExtractor, ask_lessons
 from reasoningbank_langgraph.matts.records import judged_at, read_rollouts

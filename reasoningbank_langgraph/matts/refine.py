@@ -12,7 +12,8 @@ from langgraph.types import Command
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.context import room_in
-from reasoningbank_langgraph.chat.dialogue import Dialogue, ModelCaller, Request
+from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
+from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.records import Failure
 from reasoningbank_langgraph.parsing.answers import answered

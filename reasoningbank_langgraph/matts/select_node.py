@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reasoningbank_langgraph.chat.dialogue import ModelCaller
+from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.chat.streams import call_unstreamed
 from reasoningbank_langgraph.chat.threads import in_own_thread
 from reasoningbank_langgraph.matts.fan_out import ended

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from reasoningbank_langgraph.chat.dialogue import ModelCaller
+from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.chat.threads import in_own_thread
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.math_answers import final_answer, is_refusal

@@ -16,7 +16,7 @@ from reasoningbank_langgraph.state.attempts import attempt_of
 from reasoningbank_langgraph.state.lineage import Line
 
 if TYPE_CHECKING:
-    from reasoningbank_langgraph.chat.dialogue import ModelCaller
+    from reasoningbank_langgraph.chat.model_caller import ModelCaller
 
 _IDS = UUID("6f1f2b0e-6f0a-5a53-9a51-0d6c9a2f7a10")
 """Root of all ids of this package: equal inputs give equal ids on every machine."""

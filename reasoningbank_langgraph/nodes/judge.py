@@ -19,7 +19,7 @@ from reasoningbank_langgraph.state.attempts import attempt_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reasoningbank_langgraph.chat.dialogue import ModelCaller
+    from reasoningbank_langgraph.chat.model_caller import ModelCaller
 
 
 def create_judge(

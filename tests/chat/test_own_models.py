@@ -10,7 +10,7 @@ from pydantic import PrivateAttr
 
 from reasoningbank_langgraph import Attempt, LLMJudge, SelfConsistencyJudge, create_reasoning_bank
 from reasoningbank_langgraph.chat.models import chat_model
-from reasoningbank_langgraph.chat.reply_formats import capped
+from reasoningbank_langgraph.chat.token_caps import capped
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.loop_fakes import indexed_memory, learner, lessons, solver, verdict
 

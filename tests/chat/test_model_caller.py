@@ -6,9 +6,10 @@ import time
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from reasoningbank_langgraph.chat.dialogue import ModelCaller, Request
+from reasoningbank_langgraph.chat.dialogue import Request
+from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.chat.refusals import refused_cap
-from reasoningbank_langgraph.chat.reply_formats import token_cap
+from reasoningbank_langgraph.chat.token_caps import token_cap
 from reasoningbank_langgraph.errors import ModelCallError, ModelTimeoutError
 from reasoningbank_langgraph.testing import ScriptedChatModel
 

@@ -1,0 +1,166 @@
+"""Carries dialogues to a model, with a token cap and a time limit on every call."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from langgraph.errors import GraphBubbleUp
+
+from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
+from reasoningbank_langgraph.chat.models import ModelLike, chat_model, model_name_of
+from reasoningbank_langgraph.chat.outages import Outages
+from reasoningbank_langgraph.chat.refusals import (
+    cut_reply,
+    ignores_format,
+    message_of,
+    refused_cap,
+    refuses_format,
+    underlying_error,
+)
+from reasoningbank_langgraph.chat.reply_formats import KnownFormats, known_formats
+from reasoningbank_langgraph.chat.streams import acall_unstreamed, call_unstreamed
+from reasoningbank_langgraph.chat.threads import call_within
+from reasoningbank_langgraph.chat.token_caps import capped
+from reasoningbank_langgraph.errors import ModelCallError, ModelError, ModelTimeoutError, ScriptError
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
+    from langchain_core.runnables import Runnable, RunnableConfig
+
+Result = TypeVar("Result")
+
+
+class ModelCaller:
+    """Carries dialogues to one model, with a token cap and a time limit on every call.
+
+    The first calls to a model settle in which format it is asked for JSON: structured output, a tool call, JSON mode or
+    plain text, whichever the model and its server accept first. A model whose profile says that it has no
+    `structured_output` or no `tool_calling` is not asked for it.
+
+    Args:
+        model: any chat model or its name; none of tools, JSON mode or structured output is required.
+        purpose: names the calls in traces and errors, for example `"judge"`.
+        time_limit: seconds one call may take.
+    """
+
+    def __init__(self, model: ModelLike, purpose: str, *, time_limit: float = 120.0) -> None:
+        if time_limit <= 0:
+            raise ValueError(f"time_limit must be seconds above 0, got {time_limit}")
+        self.model, self.purpose, self.time_limit = chat_model(model), purpose, time_limit
+        self._known_formats, self._outages = known_formats(self.model), Outages()
+
+    @property
+    def model_name(self) -> str:
+        """What the model calls itself."""
+        return model_name_of(self.model)
+
+    @property
+    def reply_format(self) -> str:
+        """The reply format in use: `json_schema`, `tool_call`, `json_object`, `structured` or `plain`."""
+        return self._known_formats.formats[0].name
+
+    @property
+    def fallbacks(self) -> dict[str, int]:
+        """How often the model or its server refused each reply format and each name of the token cap."""
+        return dict(self._known_formats.refused)
+
+    def asked_how(self) -> dict[str, Any]:
+        """Return what events show: `asked`, the reply format in use (None before the first reply), and `fallbacks`."""
+        return self._known_formats.asked_how()
+
+    def run(self, dialogue: Dialogue[Result], config: RunnableConfig | None = None) -> Result:
+        """Hold the dialogue. Raises `ModelError` when a call fails or takes too long."""
+        request = next(dialogue)
+        while True:
+            reply = self._ask(request, config)
+            try:
+                request = dialogue.send(reply)
+            except StopIteration as stop:
+                result: Result = stop.value
+                return result
+
+    async def arun(self, dialogue: Dialogue[Result], config: RunnableConfig | None = None) -> Result:
+        """Hold the dialogue without blocking the loop. Raises like `run`."""
+        request = next(dialogue)
+        while True:
+            reply = await self._aask(request, config)
+            try:
+                request = dialogue.send(reply)
+            except StopIteration as stop:
+                result: Result = stop.value
+                return result
+
+    def _ask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
+        pending = _PendingRequest(self._known_formats, request, self.purpose, self._outages)
+        while pending.reply is None:
+            try:
+                invoke = partial(pending.next_call().invoke, request.messages)
+                pending.take_reply(call_within(self.time_limit, self.purpose, partial(call_unstreamed, invoke, config)))
+            except Exception as error:  # noqa: BLE001 - sorted out there
+                pending.handle_error(error)
+        return pending.reply
+
+    async def _aask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
+        pending = _PendingRequest(self._known_formats, request, self.purpose, self._outages)
+        while pending.reply is None:
+            try:
+                invoke = partial(pending.next_call().ainvoke, request.messages)
+                pending.take_reply(await asyncio.wait_for(acall_unstreamed(invoke, config), self.time_limit))
+            except TimeoutError:
+                pending.handle_error(ModelTimeoutError(self.purpose, self.time_limit))
+            except Exception as error:  # noqa: BLE001 - sorted out there
+                pending.handle_error(error)
+        return pending.reply
+
+
+class _PendingRequest:
+    """One request on its way to a reply: which format is tried next, and what the tries have shown."""
+
+    def __init__(self, known: KnownFormats, request: Request, purpose: str, outages: Outages) -> None:
+        self.known, self.request, self.purpose, self.outages = known, request, purpose, outages
+        self.formats, self.bad_cap = known.formats, known.bad_cap  # as they are now: another thread may change them
+        self.refused: list[str] = []
+        self.reply: AIMessage | None = None
+        self._fallback: AIMessage | None = None
+
+    def next_call(self) -> Runnable[Any, Any]:
+        """Return what to invoke with the messages."""
+        model = capped(self.known.model, self.request.max_tokens, self.bad_cap)
+        call = self.formats[0].bind(model, self.request.schema)
+        tag = f"reasoningbank:{self.purpose}"
+        return call.with_config(tags=[tag], run_name=tag)
+
+    def take_reply(self, raw: Any) -> None:
+        """Take a reply; one that ignores the reply format is only a fallback, and the next format is tried."""
+        reply: AIMessage = raw["raw"] if isinstance(raw, dict) else raw  # `with_structured_output(include_raw=True)`
+        if len(self.formats) > 1 and ignores_format(self.formats[0].name, reply):
+            self._fallback = reply if self._fallback is None else self._fallback
+            self._next_format()
+        else:
+            self.known.record(self.refused, self.bad_cap)
+            self.reply = reply
+
+    def handle_error(self, error: Exception) -> None:
+        """Try another format or name of the cap where one was refused; raise where the model failed."""
+        if isinstance(error, (GraphBubbleUp, ScriptError)):
+            raise error
+        cause = underlying_error(error)
+        if (cut := cut_reply(cause)) is not None:
+            self.take_reply(cut)
+        elif self.bad_cap is None and (name := refused_cap(cause)):
+            self.bad_cap = name
+        elif len(self.formats) > 1 and refuses_format(cause):
+            self._next_format()
+        elif self._fallback is not None:
+            self.reply = self._fallback
+        else:
+            self.outages.report(f"{self.purpose}, model {model_name_of(self.known.model)},", cause)
+            raise (
+                cause if isinstance(cause, ModelError) else ModelCallError(self.purpose, cause, message_of(cause))
+            ) from cause
+
+    def _next_format(self) -> None:
+        self.refused.append(self.formats[0].name)
+        self.formats = [candidate for candidate in self.formats[1:] if candidate.name not in self.known.refused]
