@@ -3,6 +3,7 @@
 # make test-fast     the tests of the daily loop: without models, servers, killed processes and what takes seconds
 # make test-lowest   these on the oldest versions that pyproject.toml allows; test-newest: on the newest
 # make test-pythons  these on each Python of PYTHONS that is on this machine
+# make docs          write docs/reference from the code and build the pages into site/
 # make lint          format, lint and types only
 # make lock          write requirements-dev.lock, the versions that `make test` installs, anew
 # make mutation      change the code a little and see whether a test notices; MODULES="judges store/writing.py"
@@ -28,7 +29,7 @@ FAST    = $(PYTEST) -m "not slow and not network"
 # Without compiled files each process of the tests would compile the package again, each worker every test.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-lowest test-newest test-pythons lint lock mutation clean
+.PHONY: demo test test-fast test-lowest test-newest test-pythons docs lint lock mutation clean
 
 demo: $(VENV)/.demo
 	$(BIN)/reasoningbank demo --bank $(BANK)
@@ -52,6 +53,10 @@ test-pythons:
 
 $(VENV)-%/.tested: $(VENV)-%/.fast FORCE
 	$(VENV)-$*/bin/python $(FAST)
+
+docs: $(VENV)/.test
+	$(BIN)/python -m tests.docs.reference
+	$(BIN)/mkdocs build --quiet --strict
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
@@ -103,4 +108,4 @@ $(VENV)-%/.fast: pyproject.toml
 FORCE:
 
 clean:
-	rm -rf $(VENV) $(VENV)-*
+	rm -rf $(VENV) $(VENV)-* site

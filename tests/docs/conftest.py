@@ -1,0 +1,60 @@
+"""What the pages of the documentation need from outside this machine, as fakes."""
+
+import os
+from contextlib import contextmanager
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from reasoningbank_langgraph import ChromaStore
+from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
+from tests.loop_fakes import lessons, verdict
+
+EMBEDDER = "reasoningbank_langgraph.{}.default_embeddings"
+
+
+class Adder(ScriptedChatModel):
+    """Answers 5, judges every attempt a success, and distils a lesson; takes whatever a chat model is made with."""
+
+    def __init__(self, *_, **settings):
+        super().__init__(_reply, **{name: settings[name] for name in settings if name in ("calls", "delay")})
+
+
+def _reply(messages):
+    if "You check whether" in messages[0].text:
+        return verdict()
+    return lessons("add up") if "teach problem solving" in messages[0].text else "2 + 3 = \\boxed{5}"
+
+
+class Server:
+    """A model on this machine that is none."""
+
+    chat_model = Adder
+    close = __exit__ = lambda *_: None
+
+    def __enter__(self):
+        return self
+
+
+@contextmanager
+def saver(*_):
+    saver = InMemorySaver()
+    saver.setup = lambda: None
+    yield saver
+
+
+@pytest.fixture
+def offline(tmp_path, monkeypatch):
+    """An empty folder to work in; models, servers and databases answer at once and from here."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "no-call-is-made")
+    embedder = HashEmbeddings(384)
+    for module in ("embeddings", "store.indexing"):
+        monkeypatch.setattr(EMBEDDER.format(module), lambda: embedder)
+    monkeypatch.setattr("langchain.chat_models.init_chat_model", Adder)
+    monkeypatch.setattr("langchain_openai.ChatOpenAI", Adder)
+    monkeypatch.setattr("reasoningbank_langgraph.local.start_local_model", lambda *_: Server())
+    monkeypatch.setattr("langgraph.checkpoint.postgres.PostgresSaver.from_conn_string", saver)
+    monkeypatch.setattr(ChromaStore, "from_server", lambda *_: ChromaStore.from_path("server"))
+    return os.fspath(tmp_path)

@@ -1,0 +1,152 @@
+"""Write docs/reference from the code.
+
+python -m tests.docs.reference
+"""
+
+import ast
+import inspect
+import re
+import tomllib
+from importlib import import_module
+
+import reasoningbank_langgraph
+from reasoningbank_langgraph import errors
+from reasoningbank_langgraph.matts.records import MattsState
+from reasoningbank_langgraph.state import ReasoningBankState
+from reasoningbank_langgraph.store.settings import StoreSettings
+from tests.conftest import REPOSITORY
+from tests.docs.commands import cli
+from tests.docs.source import entry, fields
+
+FOLDER = REPOSITORY / "docs" / "reference"
+PACKAGE = REPOSITORY / "reasoningbank_langgraph"
+MODULES = {
+    "bank": ("Imported", "Match", "Totals", "Written"),
+    "store": ("StoreReport",),
+    "testing": ("HashEmbeddings", "ScriptedChatModel", "StoreContract"),
+    "embeddings": ("PackagedMiniLM",),
+    "local": ("LocalModelServer", "packaged_model_path", "start_local_model"),
+    "math_answers": ("ExtractedAnswer", "equivalent", "extract_answer", "final_answer", "is_refusal", "same_answer"),
+    "parsing": ("ParsedItems", "parse_items", "parse_verdict"),
+    "text": ("Redacted", "clean_line", "clean_text", "fence", "redact_secrets", "render_memories"),
+}
+"""Public modules and their names, beside those of the top level."""
+VARIABLES = {
+    "OPENAI_API_KEY": "Key for OpenAI, or for the server at `OPENAI_BASE_URL`. If only it is set, commands use OpenAI.",
+    "OPENAI_BASE_URL": "Address of an OpenAI-compatible server, with its `/v1`: Ollama, vLLM, llama-server.",
+}
+FILES = {
+    "`FOLDER` of a bank": "given to `ChromaStore.from_path`, or `bank` for the commands; only its owner may read it",
+    "`~/.cache/reasoningbank/models`": "what `reasoningbank model pull` fetched, unless `--dir` names another folder",
+}
+NOTE = "<!-- Written by `make docs` from the code; a test compares them. -->\n\n"
+
+
+def api():
+    """The top-level names."""
+    head = (
+        "# API\n\nWhat `from reasoningbank_langgraph import ...` offers. [Errors](errors.md) have their own page.\n\n"
+    )
+    package = reasoningbank_langgraph
+    names = [name for name in package.__all__ if name != "ReasoningBankError"]
+    return head + "\n".join(entry(name, getattr(package, name)) for name in names)
+
+
+def modules():
+    """The public modules, name by name."""
+    parts = [f"# Modules\n\nNames that are imported from a module, as in `from {PACKAGE.name}.local import ...`.\n"]
+    for name, public in MODULES.items():
+        module = import_module(f"{PACKAGE.name}.{name}")
+        title = f"# {PACKAGE.name}.{name}\n\n{inspect.getdoc(module).partition(chr(10) * 2)[0]}\n"
+        parts += [title, *(entry(each, getattr(module, each)) for each in public)]
+    return re.sub(r"^(#+) (?!Modules)", r"#\1 ", "\n".join(parts), flags=re.MULTILINE)
+
+
+def state():
+    """The channels of the graphs."""
+    head = "# State channels\n\nAll channels hold plain JSON data, but `messages`, which holds LangChain messages.\n\n"
+    return head + "\n".join([entry("ReasoningBankState", ReasoningBankState), entry("MattsState", MattsState)])
+
+
+def events():
+    """The events of `stream_mode="custom"`."""
+    head = (
+        '# Events\n\nWith `stream_mode="custom"` each step yields one mapping with `type` ("reasoningbank"), `event`, '
+        "`ms` (milliseconds the step took), `count`, `ids` and what is listed here.\n\n"
+        "| event | of | also holds |\n|---|---|---|\n"
+    )
+    rows = sorted({row for path in PACKAGE.rglob("*.py") for row in _events(path)})
+    return head + "\n".join(rows) + "\n"
+
+
+def _events(path):
+    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "emit":
+            keys = [f"`{word.arg}`" for word in call.keywords if word.arg not in ("count", "ids", None)]
+            yield f"| `{call.args[0].value}` | `{path.parent.name}/{path.name}` | {', '.join(keys)} |"
+
+
+def error_tree():
+    """Every error, by what it is a kind of."""
+    head = "# Errors\n\nAll are in `reasoningbank_langgraph.errors`. "
+    head += "[Troubleshooting](../how-to/troubleshooting.md) says what to do.\n\n"
+    return head + "\n".join(_kinds(errors.ReasoningBankError, "")) + "\n"
+
+
+def _kinds(error, indent):
+    others = [base.__name__ for base in error.__bases__ if not issubclass(base, errors.ReasoningBankError)]
+    also = f" (also `{others[0]}`)" if others and others != ["Exception"] else ""
+    yield f"{indent}- **`{error.__name__}`**{also}: {inspect.getdoc(error).partition(chr(10))[0]}"
+    for kind in error.__subclasses__():
+        if kind.__module__ == errors.__name__:
+            yield from _kinds(kind, indent + "    ")
+
+
+def configuration():
+    """Environment variables, files, extras and the settings of a store."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].items()
+    store = ast.parse(inspect.getsource(StoreSettings)).body[0]
+    parts = ["# Configuration\n", "## Environment variables\n", "Importing the package reads none.\n"]
+    parts += [f"- `{name}`: {text}" for name, text in VARIABLES.items()]
+    parts += ["\n## Files that are written\n", *(f"- {name}: {text}" for name, text in FILES.items())]
+    parts += [
+        "\n## Extras\n",
+        *(f"- `reasoningbank-langgraph[{name}]`: {', '.join(_bare(those))}" for name, those in extras),
+    ]
+    parts += [
+        "\n## Settings of a store\n",
+        fields(store).replace("**Fields**", "Every way of opening a `ChromaStore` takes them."),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _bare(requirements):
+    return sorted(re.match(r"[\w.-]+", line)[0] for line in requirements)
+
+
+def environment():
+    """Return the environment variables that the package reads by name."""
+    text = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    return set(re.findall(r'environ(?:\.get\(|\[)"(\w+)"', text))
+
+
+PAGES = {
+    "api.md": api,
+    "modules.md": modules,
+    "state.md": state,
+    "events.md": events,
+    "errors.md": error_tree,
+    "cli.md": cli,
+    "configuration.md": configuration,
+}
+
+
+def written(page):
+    """Return the text of a page of the reference."""
+    return NOTE + PAGES[page]()
+
+
+if __name__ == "__main__":
+    for name in PAGES:
+        (FOLDER / name).write_text(written(name), encoding="utf-8")
