@@ -8,6 +8,7 @@ Names are imported when they are first used, so importing the package loads neit
 - `namespaces`: namespaces with labels in braces, filled when a graph runs: one bank a tenant, never a shared one
 - `prompts`: every prompt as a constant. Our own wording throughout
 - `state`: what a graph's state holds: its channels, and where an attempt begins and ends in them
+- `events`: what `stream_mode="custom"` yields, one event a step
 - `embeddings`: embedders: the packaged offline one, and a stable name for any
 - `graph`: the loop, in order: retrieve, solve, judge, extract, consolidate
 - `nodes`: the four nodes of the loop

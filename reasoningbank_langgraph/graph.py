@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.graph import START, StateGraph
 
-from reasoningbank_langgraph.matts import Scaling, create_matts
+from reasoningbank_langgraph.matts import Scaling
+from reasoningbank_langgraph.matts.build import build_matts
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
-from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
-from reasoningbank_langgraph.solvers import prepared, retrieving_for
+from reasoningbank_langgraph.nodes._loop import LoopNodes
+from reasoningbank_langgraph.solvers import retrieve_node, solver_node
 from reasoningbank_langgraph.state import LoopState, Names, Selector, loop_state
 
 if TYPE_CHECKING:
@@ -89,44 +90,36 @@ def create_reasoning_bank(
         TypeError: the judge or a model is none.
         NamespaceError: the namespace has a label that stores refuse.
     """
-    names: dict[str, Any] = {"task": task, "answer": answer, "messages": messages}
     if scaling is not None and not isinstance(scaling, Scaling):
         raise TypeError(f"scaling must be a Scaling, for example Scaling(k=3), got {type(scaling).__name__}")
+    nodes = LoopNodes(
+        model=model,
+        judged_by=judge,
+        judge_model=judge_model,
+        extract_model=extract_model,
+        namespace=namespace,
+        k=k,
+        max_items=max_items,
+        min_score=min_score,
+        match=match,
+        time_limit=time_limit,
+        names=Names(task, answer, messages).of_state(state_schema),
+    )
     if scaling is not None:
-        return create_matts(
-            solver,
-            model=model,
-            judge=judge,
-            judge_model=judge_model,
-            extract_model=extract_model,
-            namespace=namespace,
-            learn=learn,
-            experiences=k,
-            max_items=max_items,
-            min_score=min_score,
-            match=match,
-            time_limit=time_limit,
-            state_schema=state_schema,
-            **names,
-            **scaling.options(),
-        )
-    chosen = Names(**names).of_state(state_schema)
-    names = chosen._asdict()
-    builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(LoopState, chosen, state_schema))
-    builder.add_node("solve", prepared(solver, chosen, builder))
-    retrieve = create_retrieve(namespace=namespace, k=k, max_items=max_items, min_score=min_score, **names)
-    builder.add_node("retrieve", retrieving_for(solver, chosen, builder, retrieve))
-    builder.add_edge(START, "retrieve")
-    builder.add_edge("retrieve", "solve")
+        return build_matts(solver, scaling, nodes, learn=learn, own=state_schema)
+
+    schema = loop_state(LoopState, nodes.names, state_schema)
+    steps: list[tuple[str, Any]] = [
+        ("retrieve", retrieve_node(solver, nodes.names, schema, nodes.retrieve())),
+        ("solve", solver_node(solver, nodes.names, schema)),
+    ]
     if learn:
-        distiller = extract_model or model
-        if distiller is None:
-            raise ValueError("learning needs a model that distils: give model=... or extract_model=..., or learn=False")
-        steps: list[tuple[str, Any]] = [
-            ("judge", create_judge(judge_model or model, judge=judge, time_limit=time_limit, **names)),
-            ("extract", create_extract(distiller, time_limit=time_limit, **names)),
-            ("consolidate", create_consolidate(namespace=namespace, match=match)),
+        steps += [
+            ("judge", nodes.judge()),
+            ("extract", nodes.extract()),
+            ("consolidate", nodes.consolidate()),
         ]
-        builder.add_sequence(steps)
-        builder.add_edge("solve", "judge")
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(schema)
+    builder.add_sequence(steps)
+    builder.add_edge(START, "retrieve")
     return builder

@@ -104,7 +104,7 @@ class LessonExtractor(Runnable[Judged, Distilled]):
     """Asks a model for at most three lessons; success and failure each have their prompt.
 
     A model with a context of no more than 8,192 tokens (see `models.context_tokens`) gets a shorter prompt that asks
-    for one lesson. An indeterminate verdict is not shown to any: only one that ran and parsed may mint lessons.
+    for one lesson. An indeterminate verdict is not shown to any: only one that ran and parsed may give lessons.
 
     Args:
         model: the chat model that distils.

@@ -13,14 +13,15 @@ from reasoningbank_langgraph.matts.contrast import create_contrast
 from reasoningbank_langgraph.matts.fan_out import create_fan_out, create_gather
 from reasoningbank_langgraph.matts.records import MattsState
 from reasoningbank_langgraph.matts.refine import create_refine
-from reasoningbank_langgraph.matts.rollout_graph import create_attempt
+from reasoningbank_langgraph.matts.rollout_graph import create_rollout_graph
 from reasoningbank_langgraph.matts.rollout_node import create_rollout
 from reasoningbank_langgraph.matts.scaling import Mode, Scaling, Select
 from reasoningbank_langgraph.matts.select_node import create_select
-from reasoningbank_langgraph.matts.solver_channels import Carried
+from reasoningbank_langgraph.matts.solver_channels import SolverChannels
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
-from reasoningbank_langgraph.nodes import create_consolidate, create_judge, create_retrieve
-from reasoningbank_langgraph.solvers import retrieving_for
+from reasoningbank_langgraph.nodes._base import MemoryNode
+from reasoningbank_langgraph.nodes._loop import LoopNodes
+from reasoningbank_langgraph.solvers import retrieve_node
 from reasoningbank_langgraph.state import Names, Selector, loop_state
 
 if TYPE_CHECKING:
@@ -112,6 +113,19 @@ def create_matts(
         NamespaceError: the namespace has a label that stores refuse.
         TooFewAttemptsError: when run, fewer than `min_attempts` rollouts ended without an error.
     """
+    nodes = LoopNodes(
+        model=model,
+        judged_by=judge,
+        judge_model=judge_model,
+        extract_model=extract_model,
+        namespace=namespace,
+        k=experiences,
+        max_items=max_items,
+        min_score=min_score,
+        match=match,
+        time_limit=time_limit,
+        names=Names(task, answer, messages).of_state(state_schema),
+    )
     scaling = Scaling(
         k=k,
         mode=mode,
@@ -125,56 +139,69 @@ def create_matts(
         verifiers=verifiers,
         rollout_time_limit=rollout_time_limit,
     )
-    names, critic = Names(task, answer, messages).of_state(state_schema), judge_model or model
-    judging = None
-    if learn or judge is not None or critic is not None:
-        judging = create_judge(critic, judge=judge, time_limit=time_limit, **names._asdict())
-    attempt = create_attempt(
+    return build_matts(solver, scaling, nodes, learn=learn, own=state_schema)
+
+
+def build_matts(
+    solver: Any, scaling: Scaling, nodes: LoopNodes, *, learn: bool, own: type[Any] | None
+) -> StateGraph[Any, Any, Any, Any]:
+    """Return the graph of MaTTS.
+
+    Args:
+        solver: as in `create_reasoning_bank`.
+        scaling: what is tried on one task.
+        nodes: makes the nodes that MaTTS shares with the loop.
+        learn: False retrieves only.
+        own: the user's own state.
+    """
+    names, schema = nodes.names, loop_state(MattsState, nodes.names, own)
+    judges = learn or nodes.judged_by is not None or nodes.critic_like is not None
+    attempt = create_rollout_graph(
         solver,
         checks=scaling.checks_each,
-        refiner=_refiner(scaling, model, names, time_limit),
-        judge=judging,
+        refiner=_refiner(scaling, nodes),
+        judge=nodes.judge() if judges else None,
         names=names,
-        own=state_schema,
+        own=own,
     )
-    retrieve = create_retrieve(
-        namespace=namespace, k=experiences, max_items=max_items, min_score=min_score, **names._asdict()
-    )
-    builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(MattsState, names, state_schema))
-    carried = Carried.of(builder, names, state_schema, MattsState)
-    chooser = chat_model(critic) if critic is not None else None
-    if select == "model" and chooser is None:
-        raise ValueError("select='model' needs a model that compares: give model=... or judge_model=...")
-    select_node = create_select(scaling, model=chooser, time_limit=time_limit, names=names)
-    retrieving = retrieving_for(solver, names, attempt.builder, retrieve)
-    builder.add_node("retrieve", retrieving | RunnableLambda(_begun_anew, name="begin"))
-    builder.add_node("rollout", create_rollout(attempt, scaling, names, carried))
+    retrieve = retrieve_node(solver, names, attempt.builder.state_schema, nodes.retrieve())
+    fan_out = create_fan_out(scaling, names)
+
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(schema)
+    channels = SolverChannels.of(builder, names, own, MattsState)
+    builder.add_node("retrieve", retrieve | RunnableLambda(_without_earlier_rollouts, name="start"))
+    builder.add_node("rollout", create_rollout(attempt, scaling, names, channels))
     builder.add_node("gather", create_gather(scaling))
-    builder.add_node("select", select_node, input_schema=builder.state_schema)
+    builder.add_node("select", _select(scaling, nodes), input_schema=schema)
     builder.add_edge(START, "retrieve")
-    builder.add_conditional_edges("retrieve", create_fan_out(scaling, names), ["rollout"])
+    builder.add_conditional_edges("retrieve", fan_out, ["rollout"])
     builder.add_edge("rollout", "gather")
-    builder.add_conditional_edges("gather", create_fan_out(scaling, names), ["rollout", "select"])
+    builder.add_conditional_edges("gather", fan_out, ["rollout", "select"])
     if learn:
-        distiller = extract_model or model
-        if distiller is None:
-            raise ValueError("learning needs a model that distils: give model=... or extract_model=..., or learn=False")
-        extract = create_contrast(chat_model(distiller), names, time_limit=time_limit)
-        builder.add_node("extract", extract, input_schema=builder.state_schema)
-        builder.add_node("consolidate", create_consolidate(namespace=namespace, match=match))
+        contrast = create_contrast(nodes.distiller(), names, time_limit=nodes.time_limit)
+        builder.add_node("extract", contrast, input_schema=schema)
+        builder.add_node("consolidate", nodes.consolidate())
         builder.add_edge("select", "extract")
         builder.add_edge("extract", "consolidate")
     return builder
 
 
-def _begun_anew(update: dict[str, Any]) -> dict[str, Any]:
+def _without_earlier_rollouts(update: dict[str, Any]) -> dict[str, Any]:
     """The rollouts of an earlier task of the thread are not those of this one."""
     return {**update, "rollouts": [], "rollout_values": {}, "selection": None}
 
 
-def _refiner(scaling: Scaling, model: ModelLike | None, names: Names, time_limit: float) -> Any:
+def _select(scaling: Scaling, nodes: LoopNodes) -> MemoryNode:
+    critic = nodes.critic_like
+    if scaling.select == "model" and critic is None:
+        raise ValueError("select='model' needs a model that compares: give model=... or judge_model=...")
+    comparing = None if critic is None else chat_model(critic)
+    return create_select(scaling, model=comparing, time_limit=nodes.time_limit, names=nodes.names)
+
+
+def _refiner(scaling: Scaling, nodes: LoopNodes) -> Any:
     if scaling.refiner is not None or not scaling.checks_each:
         return scaling.refiner
-    if model is None:
+    if nodes.model is None:
         raise ValueError("checks need a model that checks: give model=..., or refiner=...")
-    return create_refine(chat_model(model), names, time_limit=time_limit)
+    return create_refine(chat_model(nodes.model), nodes.names, time_limit=nodes.time_limit)

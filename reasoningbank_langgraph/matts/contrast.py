@@ -11,12 +11,11 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.dialogue import Dialogue
-from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction import Asking, Distilled, Judged, LessonExtractor, ask_lessons
-from reasoningbank_langgraph.matts.records import judged_at, read_rollouts
+from reasoningbank_langgraph.matts.records import judged_rollout, rollouts_of
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.nodes.extract import mint, tell
+from reasoningbank_langgraph.nodes.extract import lessons_update, make_items
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem
 from reasoningbank_langgraph.text import clean_line
 from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
@@ -64,7 +63,7 @@ def create_contrast(
                 distilled = caller.run(contrast(group, asking), context.config)
             except ModelError as error:
                 distilled = Distilled([], "error", raw=str(error))
-        return _told(group, distilled, caller, context, started)
+        return update(group, distilled, context, started)
 
     async def aextract(state: State, context: Context) -> Update:
         started, group = time.perf_counter(), judged_rollouts(state)
@@ -75,30 +74,36 @@ def create_contrast(
                 distilled = await caller.arun(contrast(group, asking), context.config)
             except ModelError as error:
                 distilled = Distilled([], "error", raw=str(error))
-        return _told(group, distilled, caller, context, started)
+        return update(group, distilled, context, started)
+
+    def update(group: Sequence[Judged], distilled: Distilled, context: Context, started: float) -> Update:
+        items = make_group_items(group, distilled, caller.model_name, context) if group else []
+        return lessons_update(items, distilled, caller, context, started)
 
     return MemoryNode("extract", extract, aextract, names)
 
 
 def judged_rollouts(state: Mapping[str, Any]) -> list[Judged]:
     """Return the rollouts with a verdict: failed and indeterminate ones teach nothing."""
-    return [judged_at(state, rollout) for rollout in read_rollouts(state) if rollout.judged]
+    return [judged_rollout(state, rollout) for rollout in rollouts_of(state) if rollout.judged]
 
 
 def contrast(group: Sequence[Judged], asking: Asking) -> Dialogue[Distilled]:
     """Ask what sets the attempts apart. Each is shown with its label and the judge's reason; equal ones once."""
-    shown = _alternating(_distinct(group))[: SHOWN_SMALL if asking.small else SHOWN]
-    budget = asking.room.trajectory // len(shown)
+    selected = _alternating(_distinct(group))[: SHOWN_SMALL if asking.small else SHOWN]
+    budget = asking.room.trajectory // len(selected)
     statuses = {judged.verdict.status for judged in group}
     questions = {"success": prompts.CONTRAST_SUCCESSES, "failure": prompts.CONTRAST_FAILURES}
     question = (prompts.CONTRAST_SHORT if asking.small else prompts.CONTRAST_USER).format(
         task=task_block(group[0].attempt, asking.room.task),
-        attempts="\n\n".join(_shown(number, judged, times, budget) for number, (judged, times) in enumerate(shown, 1)),
+        attempts="\n\n".join(
+            _attempt_block(number, judged, times, budget) for number, (judged, times) in enumerate(selected, 1)
+        ),
         question=prompts.CONTRAST_MIXED if len(statuses) > 1 else questions[statuses.pop()],
         max_items=ITEMS_PER_GROUP,
     )
-    asked = [SystemMessage(prompts.CONTRAST_SYSTEM), HumanMessage(question)]
-    return ask_lessons([judged.attempt for judged in group], asked, asking, 2 if asking.small else ITEMS_PER_GROUP)
+    prompt = [SystemMessage(prompts.CONTRAST_SYSTEM), HumanMessage(question)]
+    return ask_lessons([judged.attempt for judged in group], prompt, asking, 2 if asking.small else ITEMS_PER_GROUP)
 
 
 def _distinct(group: Sequence[Judged]) -> list[tuple[Judged, int]]:
@@ -121,7 +126,7 @@ def _alternating(distinct: Sequence[tuple[Judged, int]]) -> list[tuple[Judged, i
     return [entry for _, _, entry in sorted(ranked, key=lambda item: item[:2])]
 
 
-def _shown(number: int, judged: Judged, times: int, budget: int) -> str:
+def _attempt_block(number: int, judged: Judged, times: int, budget: int) -> str:
     return prompts.CONTRAST_ATTEMPT.format(
         number=number,
         status=judged.verdict.status,
@@ -132,23 +137,16 @@ def _shown(number: int, judged: Judged, times: int, budget: int) -> str:
     )
 
 
-def mint_group(group: Sequence[Judged], distilled: Distilled, model: str, context: Context) -> list[MemoryItem]:
+def make_group_items(group: Sequence[Judged], distilled: Distilled, model: str, context: Context) -> list[MemoryItem]:
     """Return the lessons as items of one experience, known by the content of the whole group."""
     digests = sorted(judged.attempt.digest(context.thread_id) for judged in group)
     digest = hashlib.sha256("|".join(digests).encode()).hexdigest()[:32]
     sureness = [judged.verdict.confidence for judged in group if judged.verdict.confidence is not None]
     changed: dict[str, Any] = {"verifier_score": sum(sureness) / len(sureness) if sureness else None}
-    told: dict[str, Any] = {"attempt_digest": digest}
+    origin: dict[str, Any] = {"attempt_digest": digest}
     if len(group) > 1:
-        changed["outcome"], told["prompt_hash"] = "contrast", PROMPTS
+        changed["outcome"], origin["prompt_hash"] = "contrast", PROMPTS
     return [
-        item.model_copy(update={**changed, "provenance": item.provenance.model_copy(update=told)})
-        for item in mint(group[0], distilled, model, context)
+        item.model_copy(update={**changed, "provenance": item.provenance.model_copy(update=origin)})
+        for item in make_items(group[0], distilled, model, context)
     ]
-
-
-def _told(
-    group: Sequence[Judged], distilled: Distilled, caller: ModelCaller, context: Context, started: float
-) -> Update:
-    items = mint_group(group, distilled, caller.model_name, context) if group else []
-    return tell(items, distilled, caller, context, started)

@@ -13,9 +13,10 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.types import Send
 
 from reasoningbank_langgraph.errors import TooFewAttemptsError
-from reasoningbank_langgraph.matts.records import Rollout, read_rollouts
+from reasoningbank_langgraph.events import TYPE, JudgedEvent, milliseconds_since
+from reasoningbank_langgraph.matts.records import Rollout, rollouts_of
 from reasoningbank_langgraph.matts.scaling import Scaling
-from reasoningbank_langgraph.matts.selectors import seen_from
+from reasoningbank_langgraph.matts.selectors import without_reference
 from reasoningbank_langgraph.matts.votes import count_votes
 from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.state import Names
@@ -31,7 +32,7 @@ def create_fan_out(scaling: Scaling, names: Names) -> Callable[[Any], list[Send]
     """
 
     def fan_out(state: Any) -> list[Send] | str:
-        rollouts = read_rollouts(state)
+        rollouts = rollouts_of(state)
         done = len(rollouts)
         if done and ended(rollouts, scaling):
             return "select"
@@ -70,7 +71,7 @@ def ended(rollouts: Sequence[Rollout], scaling: Scaling) -> str | None:
         return None
     if scaling.select == "verifier" and _accepted(rollouts, scaling) >= scaling.stop_after:
         return "accepted"
-    votes = [len(group.members) for group in count_votes(seen_from(scaling.select, rollouts))]
+    votes = [len(group.members) for group in count_votes(without_reference(scaling.select, rollouts))]
     first, second = [*votes, 0, 0][:2]
     unchangeable = scaling.select in ("verifier", "majority") and first > second + left
     return "majority" if unchangeable and not _provable(rollouts, scaling) else None
@@ -95,7 +96,7 @@ def create_gather(scaling: Scaling) -> RunnableLambda[Any, dict[str, Any]]:
     """
 
     def gather(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        started, context, rollouts = time.perf_counter(), Context.here("gather", config, state), read_rollouts(state)
+        started, context, rollouts = time.perf_counter(), Context.here("gather", config, state), rollouts_of(state)
         if ended(rollouts, scaling) is None:
             return {}
         failures = {rollout.number: str(rollout.error) for rollout in rollouts if rollout.error}
@@ -105,7 +106,16 @@ def create_gather(scaling: Scaling) -> RunnableLambda[Any, dict[str, Any]]:
         verdicts = [rollout.verdict for rollout in rollouts if rollout.verdict]
         statuses = Counter(verdict.status for verdict in verdicts)
         if verdicts:
-            context.emit("judged", started, count=len(verdicts), ids=[], statuses=dict(statuses))
+            context.emit(
+                JudgedEvent(
+                    type=TYPE,
+                    event="judged",
+                    ms=milliseconds_since(started),
+                    count=len(verdicts),
+                    ids=[],
+                    statuses=dict(statuses),
+                )
+            )
         return {}
 
     return RunnableLambda(gather, name="gather")

@@ -23,20 +23,20 @@ class Failure(Record):
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """Return the record of an error."""
-        return cls(type=type(error).__name__, message=redact_secrets(_said_by(error)[:2_000]).text)
+        return cls(type=type(error).__name__, message=redact_secrets(_error_text(error)[:2_000]).text)
 
     def __str__(self) -> str:
         return f"{self.type}: {self.message}"
 
 
-def _said_by(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """What an error says, those of a group with their causes; one that cannot say it, and that must not end the run."""
     try:
-        said = str(error)
+        text = str(error)
     except Exception as other:  # noqa: BLE001 - the text of a foreign error is foreign code
         return f"(its text could not be read: {type(other).__name__})"
     causes = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    return "; ".join([said, *(f"{type(cause).__name__}: {_said_by(cause)}" for cause in causes)])
+    return "; ".join([text, *(f"{type(cause).__name__}: {_error_text(cause)}" for cause in causes)])
 
 
 class Rollout(Record):
@@ -66,38 +66,38 @@ class Rollout(Record):
         return self.verdict is not None and self.verdict.status != "indeterminate"
 
 
-def read_rollouts(state: Mapping[str, Any]) -> list[Rollout]:
+def rollouts_of(state: Mapping[str, Any]) -> list[Rollout]:
     """Return the rollouts of the task at hand, in order."""
     return [Rollout(**entry) for entry in state.get("rollouts") or []]
 
 
-def attempt_at(state: Mapping[str, Any], rollout: Rollout) -> Attempt:
+def attempt_of_rollout(state: Mapping[str, Any], rollout: Rollout) -> Attempt:
     """Return a rollout as an attempt at the state's task."""
-    begun = state["attempt"]
+    attempt = state["attempt"]
     return Attempt(
-        task=begun["task"],
-        task_id=begun["task_id"],
+        task=attempt["task"],
+        task_id=attempt["task_id"],
         messages=rollout.messages,
         answer=rollout.answer,
-        reference=begun["reference"],
+        reference=attempt["reference"],
         memories=state.get("memories") or (),
         usage=rollout.usage,
     )
 
 
-def judged_at(state: Mapping[str, Any], rollout: Rollout) -> Judged:
+def judged_rollout(state: Mapping[str, Any], rollout: Rollout) -> Judged:
     """Return a rollout as an attempt with its verdict; one that was never judged is indeterminate."""
     unjudged = Verdict(status="indeterminate", reason="no_evidence", rationale="not judged", judge="none")
-    return Judged(attempt_at(state, rollout), rollout.verdict or unjudged)
+    return Judged(attempt_of_rollout(state, rollout), rollout.verdict or unjudged)
 
 
-def gathered(old: list[dict[str, Any]] | None, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def add_rollouts(old: list[dict[str, Any]] | None, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add rollouts, each number once; an empty list begins anew."""
     numbered = {entry["number"]: entry for entry in [*(old or []), *new]} if new else {}
     return [numbered[number] for number in sorted(numbered)]
 
 
-def merged(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
+def add_entries(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
     """Add entries; an empty mapping begins anew."""
     return {**(old or {}), **new} if new else {}
 
@@ -105,9 +105,9 @@ def merged(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
 class MattsState(LoopState, total=False):
     """State of the graph that scales one task."""
 
-    rollouts: Annotated[list[dict[str, Any]], gathered]
+    rollouts: Annotated[list[dict[str, Any]], add_rollouts]
     """`Rollout` as JSON, in order of their numbers; emptied when a task begins."""
-    rollout_values: Annotated[dict[str, Any], merged]
+    rollout_values: Annotated[dict[str, Any], add_entries]
     """By number: the update each rollout would make to the solver's channels, until one is selected."""
     selection: dict[str, Any] | None
     """Which rollout was selected, by what and why; votes, scores and tokens."""

@@ -17,7 +17,7 @@ from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.records import Failure
 from reasoningbank_langgraph.parsing.answers import answered
-from reasoningbank_langgraph.solvers.inserted_messages import CHECK, TASK, aside, unstreamed
+from reasoningbank_langgraph.solvers.inserted_messages import CHECK, TASK, inserted, unstreamed
 from reasoningbank_langgraph.state import Names
 from reasoningbank_langgraph.state.attempts import attempt_of
 from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
@@ -57,9 +57,9 @@ def create_ask(checks: int, names: Names, *, quiet: bool) -> Callable[[Any], dic
         if len(drafts) > checks or _stands(drafts):
             return {"drafts": drafts, "asking": False, answer: drafts[-1]}
         check = prompts.CHECK_FIRST if len(drafts) == 1 else prompts.CHECK_AGAIN
-        asked = [*_unsaid(attempt), aside(CHECK, check)]
-        told = [unstreamed(message) for message in asked] if quiet else asked
-        return {"drafts": drafts, "asking": True, answer: None, messages: told}
+        added = [*_task_message(attempt), inserted(CHECK, check)]
+        update = [unstreamed(message) for message in added] if quiet else added
+        return {"drafts": drafts, "asking": True, answer: None, messages: update}
 
     return ask
 
@@ -81,12 +81,12 @@ def _stands(drafts: list[str | None]) -> bool:
     return same_answer(first, second) and same_answer(second, third)
 
 
-def _unsaid(attempt: Attempt) -> list[HumanMessage | AIMessage]:
+def _task_message(attempt: Attempt) -> list[HumanMessage | AIMessage]:
     """What the conversation lacks for a check to make sense, where the solver gave an answer and no messages."""
     roles = {message.role for message in attempt.messages}
     if "assistant" in roles or not attempt.answer:
         return []
-    asked = [] if "user" in roles else [aside(TASK, attempt.task)]
+    asked = [] if "user" in roles else [inserted(TASK, attempt.task)]
     return [*asked, AIMessage(attempt.answer)]
 
 
@@ -110,8 +110,8 @@ def create_refine(
 
     def dialogue(state: Any) -> Dialogue[dict[str, Any]]:
         attempt = attempt_of(state, names)
-        *shown, check = attempt.messages
-        earlier = attempt.model_copy(update={"messages": tuple(shown), "answer": state["drafts"][-1]})
+        *before, check = attempt.messages
+        earlier = attempt.model_copy(update={"messages": tuple(before), "answer": state["drafts"][-1]})
         question = prompts.REFINE_USER.format(
             task=task_block(earlier, room.task),
             trajectory=trajectory_block(earlier, room.trajectory),
@@ -119,8 +119,8 @@ def create_refine(
             check=check.text,
         )
         lessons = [HumanMessage(state["memory_prompt"])] if state.get("memory_prompt") else []
-        asked = [SystemMessage(prompts.REFINE_SYSTEM), *lessons, HumanMessage(question)]
-        reply = yield Request(asked, _SCHEMA, max_tokens)
+        messages = [SystemMessage(prompts.REFINE_SYSTEM), *lessons, HumanMessage(question)]
+        reply = yield Request(messages, _SCHEMA, max_tokens)
         return _read(reply, state["drafts"][-1], names)
 
     def refine(state: Any, config: RunnableConfig) -> dict[str, Any]:

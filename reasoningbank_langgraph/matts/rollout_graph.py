@@ -12,7 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from reasoningbank_langgraph.chat.threads import OwnThread, is_sync
 from reasoningbank_langgraph.matts.refine import check_failed, create_ask
-from reasoningbank_langgraph.solvers import prepared
+from reasoningbank_langgraph.solvers import solver_node
 from reasoningbank_langgraph.solvers.inserted_messages import adds_messages
 from reasoningbank_langgraph.state import LoopState, Names, loop_state
 
@@ -28,7 +28,7 @@ class AttemptState(LoopState, total=False):
     """`Failure` of the check that ended the checks."""
 
 
-def create_attempt(
+def create_rollout_graph(
     solver: Any, *, checks: int, refiner: Any, judge: Any, names: Names, own: type[Any] | None
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return the graph that makes one attempt at the task and judges it.
@@ -45,12 +45,13 @@ def create_attempt(
         ValueError: there are checks, and the solver's channels have no names or its messages no reducer; or the solver
             keeps a conversation of its own.
     """
-    builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(AttemptState, names, own))
+    schema = loop_state(AttemptState, names, own)
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(schema)
     if getattr(solver, "checkpointer", None) is True:
         raise ValueError(
             "the solver was compiled with checkpointer=True, so the rollouts would share a conversation: leave it out"
         )
-    _add_node(builder, "solve", prepared(solver, names, builder))
+    _add_node(builder, "solve", solver_node(solver, names, schema))
     builder.add_edge(START, "solve")
     after = "judge" if judge is not None else END
     if checks:
@@ -58,7 +59,7 @@ def create_attempt(
         quiet = adds_messages(builder.channels[str(names.messages)])
         builder.add_node("ask", RunnableLambda(create_ask(checks, names, quiet=quiet), name="ask"))
         failed: Any = check_failed  # LangGraph passes the error by its annotation, which its types do not know
-        _add_node(builder, "refine", prepared(refiner, names, builder, checks=True), error_handler=failed)
+        _add_node(builder, "refine", solver_node(refiner, names, schema, checks=True), error_handler=failed)
         builder.add_edge("solve", "ask")
         builder.add_conditional_edges("ask", _next(after), ["refine", after])
         builder.add_edge("refine", "ask")

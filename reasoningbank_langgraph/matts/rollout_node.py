@@ -18,9 +18,10 @@ from langgraph.errors import GraphBubbleUp
 from reasoningbank_langgraph.chat.models import sampling_seed
 from reasoningbank_langgraph.chat.threads import call_within
 from reasoningbank_langgraph.errors import JudgeError, ModelTimeoutError
+from reasoningbank_langgraph.events import TYPE, RolloutEvent, milliseconds_since
 from reasoningbank_langgraph.matts.records import Failure, Rollout
 from reasoningbank_langgraph.matts.scaling import Scaling
-from reasoningbank_langgraph.matts.solver_channels import Carried
+from reasoningbank_langgraph.matts.solver_channels import SolverChannels
 from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.state import Names
 from reasoningbank_langgraph.state.attempts import add_usage, attempt_of, messages_of
@@ -66,9 +67,9 @@ class _Run:
     """One rollout on its way."""
 
     def __init__(
-        self, sent: Mapping[str, Any], config: RunnableConfig, scaling: Scaling, names: Names, carried: Carried
+        self, sent: Mapping[str, Any], config: RunnableConfig, scaling: Scaling, names: Names, channels: SolverChannels
     ) -> None:
-        self.names, self.carried, self.before = names, carried, carried.begun(sent)
+        self.names, self.channels, self.before = names, channels, channels.copied(sent)
         self.started = time.perf_counter()
         self.context = Context.here("rollout", config, sent)
         self.number = int(sent["rollout"])
@@ -77,10 +78,10 @@ class _Run:
         self.temperature = scaling.temperature(self.number)
         seed = self.context.configurable.get("seed") or 0
         self.seed = sampling_seed(seed, str(sent["attempt"]["task"]), self.number)
-        told: dict[str, Any] = {"rollout": self.number, "seed": self.seed}
+        configurable: dict[str, Any] = {"rollout": self.number, "seed": self.seed}
         if self.temperature is not None:  # the solver's own stands where nothing is said
-            told["temperature"] = self.temperature
-        self.config = merge_configs(config, {"callbacks": [self.tokens], "configurable": told})
+            configurable["temperature"] = self.temperature
+        self.config = merge_configs(config, {"callbacks": [self.tokens], "configurable": configurable})
 
     def ended(self, final: Mapping[str, Any]) -> dict[str, Any]:
         attempt = attempt_of(final, self.names)
@@ -92,10 +93,10 @@ class _Run:
             checks=max(0, len(final.get("drafts") or []) - 1),
             check_error=final.get("check_error"),
         )
-        return self._told(rollout, self.carried.update(self.before, final))
+        return self._update(rollout, self.channels.update(self.before, final))
 
     def failed(self, error: Exception) -> dict[str, Any]:
-        return self._told(self._rollout(error=Failure.of(error)), {})
+        return self._update(self._rollout(error=Failure.of(error)), {})
 
     def _rollout(self, **values: Any) -> Rollout:
         return Rollout(
@@ -107,23 +108,26 @@ class _Run:
             **values,
         )
 
-    def _told(self, rollout: Rollout, values: dict[str, Any]) -> dict[str, Any]:
+    def _update(self, rollout: Rollout, values: dict[str, Any]) -> dict[str, Any]:
         self.context.emit(
-            "rollout",
-            self.started,
-            count=1,
-            ids=[],
-            number=rollout.number,
-            status=rollout.verdict.status if rollout.verdict else None,
-            error=str(rollout.error) if rollout.error else None,
-            checks=rollout.checks,
-            usage=dict(rollout.usage),
+            RolloutEvent(
+                type=TYPE,
+                event="rollout",
+                ms=milliseconds_since(self.started),
+                count=1,
+                ids=[],
+                number=rollout.number,
+                status=rollout.verdict.status if rollout.verdict else None,
+                error=str(rollout.error) if rollout.error else None,
+                checks=rollout.checks,
+                usage=dict(rollout.usage),
+            )
         )
         return {"rollouts": [rollout.to_json()], "rollout_values": {str(self.number): values}}
 
 
 def create_rollout(
-    attempt: CompiledStateGraph[Any, Any, Any, Any], scaling: Scaling, names: Names, carried: Carried
+    attempt: CompiledStateGraph[Any, Any, Any, Any], scaling: Scaling, names: Names, channels: SolverChannels
 ) -> RunnableLambda[Any, dict[str, Any]]:
     """Return the node that runs one rollout on a state of its own, within its time limit.
 
@@ -135,12 +139,12 @@ def create_rollout(
         attempt: the graph of one rollout.
         scaling: time limit and temperatures.
         names: the channels the solver uses.
-        carried: the solver's channels, whose updates are kept until a rollout is selected.
+        channels: the solver's channels, whose updates are kept until a rollout is selected.
     """
     limit = scaling.rollout_time_limit
 
     def rollout(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        run = _Run(state, config, scaling, names, carried)
+        run = _Run(state, config, scaling, names, channels)
         call = partial(attempt.invoke, run.input, run.config)
         try:
             final: Any = call() if limit is None else call_within(limit, f"rollout {run.number}", call)
@@ -151,7 +155,7 @@ def create_rollout(
             return run.failed(error)
 
     async def arollout(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        run = _Run(state, config, scaling, names, carried)
+        run = _Run(state, config, scaling, names, channels)
         try:
             async with asyncio.timeout(limit) as clock:
                 final: Any = await attempt.ainvoke(run.input, run.config)

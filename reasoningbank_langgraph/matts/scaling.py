@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from reasoningbank_langgraph.extraction import Judged
@@ -85,10 +85,6 @@ class Scaling:
         asked = self._several_temperatures
         if not asked or not all(value is None or value == 0 or _is_positive(value) for value in asked):
             raise ValueError(f"temperatures must be one number of at least 0, or several, got {self.temperatures!r}")
-
-    def options(self) -> dict[str, Any]:
-        """Return the settings as arguments of `create_matts`."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def rollouts(self) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reasoningbank_langgraph.judges import ReferenceJudge
-from reasoningbank_langgraph.matts.records import Rollout, attempt_at
-from reasoningbank_langgraph.matts.selectors import blind
+from reasoningbank_langgraph.matts.records import Rollout, attempt_of_rollout
+from reasoningbank_langgraph.matts.selectors import without_reference_verdicts
 from reasoningbank_langgraph.matts.votes import group_answers
 
 
@@ -21,7 +21,7 @@ def _is_right(state: Mapping[str, Any], rollout: Rollout) -> bool:
         return False
     if rollout.verdict and rollout.verdict.judge == "reference":
         return rollout.verdict.status == "success"
-    return ReferenceJudge().invoke(attempt_at(state, rollout)).status == "success"
+    return ReferenceJudge().invoke(attempt_of_rollout(state, rollout)).status == "success"
 
 
 def score(rollouts: Sequence[Rollout], right: frozenset[int], best: int) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def score(rollouts: Sequence[Rollout], right: frozenset[int], best: int) -> dict
         `majority_at_k`, whether the answer with the most votes is (of several, the one first given); `best_of_k`,
         whether `best` is.
     """
-    groups = group_answers(blind(rollouts))
+    groups = group_answers(without_reference_verdicts(rollouts))
     return {
         "rollouts": len(rollouts),
         "right": len(right),

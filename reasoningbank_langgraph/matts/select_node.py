@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING, Any
 from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.chat.streams import call_unstreamed
 from reasoningbank_langgraph.chat.threads import in_own_thread
+from reasoningbank_langgraph.events import TYPE, SelectedEvent, milliseconds_since
 from reasoningbank_langgraph.matts.fan_out import ended
-from reasoningbank_langgraph.matts.records import Rollout, read_rollouts
+from reasoningbank_langgraph.matts.records import Rollout, rollouts_of
 from reasoningbank_langgraph.matts.scaling import Choose, Scaling
 from reasoningbank_langgraph.matts.scores import right_rollouts, score
-from reasoningbank_langgraph.matts.selectors import Choice, Selector, by_function, knows_answer, seen_from
+from reasoningbank_langgraph.matts.selectors import (
+    RolloutSelector,
+    Selection,
+    chosen_by_function,
+    judged_by_reference,
+    without_reference,
+)
 from reasoningbank_langgraph.matts.votes import SHORT, group_answers
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.state import Names
@@ -33,7 +40,9 @@ def create_select(scaling: Scaling, *, model: BaseChatModel | None, time_limit: 
         time_limit: seconds one call of the model may take.
         names: the channels the solver uses.
     """
-    selector = Selector(scaling, ModelCaller(model, "select", time_limit=time_limit) if model is not None else None)
+    selector = RolloutSelector(
+        scaling, ModelCaller(model, "select", time_limit=time_limit) if model is not None else None
+    )
 
     def select(state: State, context: Context) -> Update:
         started, sound = time.perf_counter(), _sound(state)
@@ -44,7 +53,7 @@ def create_select(scaling: Scaling, *, model: BaseChatModel | None, time_limit: 
         best = choice
         if _needs_another_look(state, scaling, sound):
             best = selector.choose(state, sound, "majority", context.config)
-        return told(state, choice, best, context, started)
+        return update(state, choice, best, context, started)
 
     async def aselect(state: State, context: Context) -> Update:
         started, sound = time.perf_counter(), _sound(state)
@@ -56,36 +65,45 @@ def create_select(scaling: Scaling, *, model: BaseChatModel | None, time_limit: 
         best = choice
         if _needs_another_look(state, scaling, sound):
             best = await selector.achoose(state, sound, "majority", context.config)
-        return await in_own_thread("select", partial(told, state, choice, best, context, started))
+        return await in_own_thread("select", partial(update, state, choice, best, context, started))
 
-    def told(state: State, choice: Choice, best: Choice, context: Context, started: float) -> Update:
-        selection = report(state, choice, best, scaling)
+    def update(state: State, choice: Selection, best: Selection, context: Context, started: float) -> Update:
+        report = selection_report(state, choice, best, scaling)
         context.emit(
-            "selected", started, count=1, ids=[], number=choice.number, by=choice.by, oracle=selection["oracle"]
+            SelectedEvent(
+                type=TYPE,
+                event="selected",
+                ms=milliseconds_since(started),
+                count=1,
+                ids=[],
+                number=choice.number,
+                by=choice.by,
+                oracle=report["oracle"],
+            )
         )
-        chosen = next(rollout for rollout in read_rollouts(state) if rollout.number == choice.number)
+        chosen = next(rollout for rollout in rollouts_of(state) if rollout.number == choice.number)
         return {
             **_left_behind(state, chosen, names),
             "verdict": chosen.verdict.to_json() if chosen.verdict else None,
-            "selection": selection,
+            "selection": report,
             "rollout_values": {},
         }
 
     return MemoryNode("select", select, aselect, names)
 
 
-def _own(choose: Choose, state: State, sound: Sequence[Rollout]) -> Callable[[RunnableConfig], Choice]:
-    return lambda _: by_function(choose, state, sound)
+def _own(choose: Choose, state: State, sound: Sequence[Rollout]) -> Callable[[RunnableConfig], Selection]:
+    return lambda _: chosen_by_function(choose, state, sound)
 
 
 def _sound(state: Mapping[str, Any]) -> list[Rollout]:
-    return [rollout for rollout in read_rollouts(state) if rollout.error is None]
+    return [rollout for rollout in rollouts_of(state) if rollout.error is None]
 
 
 def _needs_another_look(state: Mapping[str, Any], scaling: Scaling, sound: Sequence[Rollout]) -> bool:
     """Best-of-k is what would be selected without the reference: where it had a say, select once more without it."""
     may_look = scaling.select not in ("majority", "model") and len(sound) > 1
-    return state["attempt"]["reference"] is not None and may_look and any(map(knows_answer, sound))
+    return state["attempt"]["reference"] is not None and may_look and any(map(judged_by_reference, sound))
 
 
 def _left_behind(state: Mapping[str, Any], chosen: Rollout, names: Names) -> dict[str, Any]:
@@ -95,7 +113,7 @@ def _left_behind(state: Mapping[str, Any], chosen: Rollout, names: Names) -> dic
     return left
 
 
-def report(state: Mapping[str, Any], choice: Choice, best: Choice, scaling: Scaling) -> dict[str, Any]:
+def selection_report(state: Mapping[str, Any], choice: Selection, best: Selection, scaling: Scaling) -> dict[str, Any]:
     """Return the content of `selection`.
 
     Args:
@@ -109,16 +127,16 @@ def report(state: Mapping[str, Any], choice: Choice, best: Choice, scaling: Scal
         without a reference); `rollouts` (`run, failed, skipped, ended`); `tokens` (`used`, and `saved` by those
         skipped, at the mean of those run).
     """
-    rollouts = read_rollouts(state)
+    rollouts = rollouts_of(state)
     used = sum(rollout.usage.get("total_tokens", 0) for rollout in rollouts)
     skipped = scaling.rollouts - len(rollouts)
     known = state["attempt"]["reference"] is not None
     return {
         **choice._asdict(),
-        "oracle": scaling.select not in ("majority", "model") and any(map(knows_answer, rollouts)),
+        "oracle": scaling.select not in ("majority", "model") and any(map(judged_by_reference, rollouts)),
         "votes": [
             {"answer": group.answer[:SHORT], "rollouts": [rollout.number for rollout in group.members]}
-            for group in group_answers(seen_from(scaling.select, rollouts))
+            for group in group_answers(without_reference(scaling.select, rollouts))
         ],
         "scores": score(rollouts, right_rollouts(state, rollouts), best.number) if known else None,
         "rollouts": {

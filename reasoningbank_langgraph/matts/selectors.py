@@ -11,7 +11,7 @@ from reasoningbank_langgraph.chat.threads import in_own_thread
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.math_answers import final_answer, is_refusal
 from reasoningbank_langgraph.matts.comparison import Opinion, ask_best
-from reasoningbank_langgraph.matts.records import Rollout, attempt_at, judged_at
+from reasoningbank_langgraph.matts.records import Rollout, attempt_of_rollout, judged_rollout
 from reasoningbank_langgraph.matts.scaling import Choose, Scaling
 from reasoningbank_langgraph.matts.votes import group_answers
 
@@ -23,7 +23,7 @@ SHOWN = 6
 """Attempts a model is asked to compare at most."""
 
 
-class Choice(NamedTuple):
+class Selection(NamedTuple):
     """Which rollout was selected, by what, and why."""
 
     number: int
@@ -39,22 +39,25 @@ def by_rank(rollout: Rollout) -> tuple[int, float, int]:
     return ({"success": 0, "indeterminate": 1, "failure": 2}[status], -sureness, rollout.number)
 
 
-def blind(rollouts: Sequence[Rollout]) -> list[Rollout]:
+def without_reference_verdicts(rollouts: Sequence[Rollout]) -> list[Rollout]:
     """Return the rollouts without what a look at the reference said of them, for a choice that owes it nothing."""
-    return [rollout.model_copy(update={"verdict": None}) if knows_answer(rollout) else rollout for rollout in rollouts]
+    return [
+        rollout.model_copy(update={"verdict": None}) if judged_by_reference(rollout) else rollout
+        for rollout in rollouts
+    ]
 
 
-def knows_answer(rollout: Rollout) -> bool:
+def judged_by_reference(rollout: Rollout) -> bool:
     """Say whether the verdict is a comparison with the right answer."""
     return rollout.verdict is not None and rollout.verdict.judge == "reference"
 
 
-def seen_from(start: object, rollouts: Sequence[Rollout]) -> Sequence[Rollout]:
+def without_reference(start: object, rollouts: Sequence[Rollout]) -> Sequence[Rollout]:
     """Return the rollouts as a selection sees them that starts there: only a verifier's looks at the reference."""
-    return rollouts if start == "verifier" else blind(rollouts)
+    return rollouts if start == "verifier" else without_reference_verdicts(rollouts)
 
 
-def settle(rollouts: Sequence[Rollout], start: str, verifiers: frozenset[str]) -> Choice | list[Rollout]:
+def settle(rollouts: Sequence[Rollout], start: str, verifiers: frozenset[str]) -> Selection | list[Rollout]:
     """Return the choice that needs no model, or the rollouts a model should choose from.
 
     Args:
@@ -63,12 +66,12 @@ def settle(rollouts: Sequence[Rollout], start: str, verifiers: frozenset[str]) -
         verifiers: judges whose verdict is proof.
     """
     if len(rollouts) == 1:
-        return Choice(rollouts[0].number, "only", "no other rollout came to an end")
+        return Selection(rollouts[0].number, "only", "no other rollout came to an end")
     pool = sorted(rollouts, key=by_rank)
     if start == "verifier":
         proven = [rollout for rollout in pool if _proven(rollout, "success", verifiers)]
         if proven:
-            return Choice(proven[0].number, "verifier", _accepted(proven))
+            return Selection(proven[0].number, "verifier", _accepted(proven))
     groups = group_answers(pool)
     if start != "model" and groups:
         votes = len(groups[0].members)
@@ -77,10 +80,10 @@ def settle(rollouts: Sequence[Rollout], start: str, verifiers: frozenset[str]) -
             answered = sum(len(group.members) for group in groups)
             best = min(groups[0].members, key=by_rank)
             why = f"{votes} of {answered} answers that have a vote are {groups[0].answer!r:.80}"
-            return Choice(best.number, "majority", why)
+            return Selection(best.number, "majority", why)
         groups = leading
     if not groups and any(is_refusal(final_answer(rollout.answer) or "") for rollout in pool):
-        return concluded(pool, Opinion(None, "no rollout gives an answer: those that say anything refuse"))
+        return conclude(pool, Opinion(None, "no rollout gives an answer: those that say anything refuse"))
     # Of equivalent answers one is shown; those without an answer only where no rollout has one.
     return sorted((min(group.members, key=by_rank) for group in groups), key=by_rank)[:SHOWN] or pool[:SHOWN]
 
@@ -95,7 +98,7 @@ def _accepted(proven: Sequence[Rollout]) -> str:
     return f"the verifier {judge!r} accepted rollouts {numbers}"
 
 
-class Selector:
+class RolloutSelector:
     """Selects one rollout, sync and async.
 
     Args:
@@ -108,52 +111,57 @@ class Selector:
 
     def choose(
         self, state: Mapping[str, Any], rollouts: Sequence[Rollout], start: str, config: RunnableConfig
-    ) -> Choice:
+    ) -> Selection:
         """Return the choice, starting at `start`."""
-        settled = settle(seen_from(start, rollouts), start, self.verifiers)
-        if isinstance(settled, Choice):
+        settled = settle(without_reference(start, rollouts), start, self.verifiers)
+        if isinstance(settled, Selection):
             return settled
         if self.caller is None or len(settled) == 1:
-            return concluded(settled, None)
+            return conclude(settled, None)
         try:
-            opinion = self.caller.run(ask_best([attempt_at(state, rollout) for rollout in settled]), config)
+            opinion = self.caller.run(ask_best([attempt_of_rollout(state, rollout) for rollout in settled]), config)
         except ModelError as error:
             opinion = Opinion(None, str(error))
-        return concluded(settled, opinion)
+        return conclude(settled, opinion)
 
     async def achoose(
         self, state: Mapping[str, Any], rollouts: Sequence[Rollout], start: str, config: RunnableConfig
-    ) -> Choice:
+    ) -> Selection:
         """Async form of `choose`: answers are compared with each other, which may take a while, in a thread."""
-        settled = await in_own_thread("select", partial(settle, seen_from(start, rollouts), start, self.verifiers))
-        if isinstance(settled, Choice):
+        settled = await in_own_thread(
+            "select", partial(settle, without_reference(start, rollouts), start, self.verifiers)
+        )
+        if isinstance(settled, Selection):
             return settled
         if self.caller is None or len(settled) == 1:
-            return concluded(settled, None)
+            return conclude(settled, None)
         try:
-            asked = ask_best([attempt_at(state, rollout) for rollout in settled])
+            asked = ask_best([attempt_of_rollout(state, rollout) for rollout in settled])
             opinion = await self.caller.arun(asked, config)
         except ModelError as error:
             opinion = Opinion(None, str(error))
-        return concluded(settled, opinion)
+        return conclude(settled, opinion)
 
 
-def concluded(pool: Sequence[Rollout], opinion: Opinion | None) -> Choice:
+def conclude(pool: Sequence[Rollout], opinion: Opinion | None) -> Selection:
     """Return what the model chose; where it chose nothing, the rollout the judge liked best, else the first."""
     if opinion is not None and opinion.chosen is not None:
-        return Choice(pool[opinion.chosen].number, "model", opinion.why)
+        return Selection(pool[opinion.chosen].number, "model", opinion.why)
     best = min(pool, key=by_rank)
     why = opinion.why if opinion else "no answer has more votes than the others"
     if best.verdict and best.verdict.status == "success":
-        return Choice(best.number, "judge", f"{why}; the judge takes it for a success")
-    return Choice(best.number, "first", f"{why}; it is the first")
+        return Selection(best.number, "judge", f"{why}; the judge takes it for a success")
+    return Selection(best.number, "first", f"{why}; it is the first")
 
 
-def by_function(choose: Choose, state: Mapping[str, Any], rollouts: Sequence[Rollout]) -> Choice:
+def chosen_by_function(choose: Choose, state: Mapping[str, Any], rollouts: Sequence[Rollout]) -> Selection:
     """Return the choice of a function of the user's own. Raises `ValueError` where it is no index of a rollout."""
-    index, name = choose([judged_at(state, rollout) for rollout in rollouts]), getattr(choose, "__name__", "select")
+    index, name = (
+        choose([judged_rollout(state, rollout) for rollout in rollouts]),
+        getattr(choose, "__name__", "select"),
+    )
     if not hasattr(index, "__index__") or not 0 <= index < len(rollouts):
         raise ValueError(
             f"{name} chose {index!r}: return the index of one of the {len(rollouts)} rollouts it was given"
         )
-    return Choice(rollouts[int(index)].number, "function", name)
+    return Selection(rollouts[int(index)].number, "function", name)

@@ -16,7 +16,7 @@ from langgraph.channels import (
 from langgraph.graph import StateGraph
 from langgraph.types import Overwrite
 
-from reasoningbank_langgraph.solvers.inserted_messages import CHECK, adds_messages, changes, is_aside
+from reasoningbank_langgraph.solvers.inserted_messages import CHECK, adds_messages, changes, is_inserted
 from reasoningbank_langgraph.state import Names
 
 _LAST, _REDUCED, _PASSING = (
@@ -26,7 +26,7 @@ _LAST, _REDUCED, _PASSING = (
 )
 
 
-class Carried(NamedTuple):
+class SolverChannels(NamedTuple):
     """The channels a solver may write, by what an update of them is."""
 
     last: tuple[str, ...]
@@ -39,7 +39,7 @@ class Carried(NamedTuple):
     @classmethod
     def of(
         cls, builder: StateGraph[Any, Any, Any, Any], names: Names, own: type[Any] | None, ours: type[Any]
-    ) -> Carried:
+    ) -> SolverChannels:
         """Return the solver's channels in a graph.
 
         Args:
@@ -68,12 +68,12 @@ class Carried(NamedTuple):
             tuple(conversations),
         )
 
-    def begun(self, state: Mapping[str, Any]) -> dict[str, Any]:
+    def copied(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return the conversations as a rollout begins with them, for a solver that changes messages in place."""
         return {name: [message.model_copy() for message in state.get(name) or []] for name in self.conversations}
 
     def update(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what turns the channels before a rollout, as `begun` gave them, into those after it."""
+        """Return what turns the channels before a rollout, as `copied` gave them, into those after it."""
         return {
             **{name: after[name] for name in self.last if name in after},
             **{name: Overwrite(_unchecked(after[name])) for name in self.reduced if name in after},
@@ -83,4 +83,4 @@ class Carried(NamedTuple):
 
 def _unchecked(value: Any) -> Any:
     """The conversation without what asked for checks: the rollout's record keeps it."""
-    return [entry for entry in value if not is_aside(entry, CHECK)] if isinstance(value, list) else value
+    return [entry for entry in value if not is_inserted(entry, CHECK)] if isinstance(value, list) else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import MethodType
@@ -14,6 +13,7 @@ from langgraph.runtime import Runtime, get_runtime
 from typing_extensions import TypedDict
 
 from reasoningbank_langgraph.errors import CachedNodeError, MissingStoreError
+from reasoningbank_langgraph.events import Event
 from reasoningbank_langgraph.namespaces import Filled, resolve
 from reasoningbank_langgraph.nodes._caching import Watch
 from reasoningbank_langgraph.records import now
@@ -81,10 +81,9 @@ class Context(NamedTuple):
         """Fill the labels in braces from `config["configurable"]` and the runtime context."""
         return resolve(template, self.configurable, self.runtime.context)
 
-    def emit(self, event: str, started: float, **facts: Any) -> None:
-        """Tell listeners of `stream_mode="custom"` what this step did and how long it took."""
-        milliseconds = round((time.perf_counter() - started) * 1000, 3)
-        self.runtime.stream_writer({"type": "reasoningbank", "event": event, "ms": milliseconds, **facts})
+    def emit(self, event: Event) -> None:
+        """Send listeners of `stream_mode="custom"` what this step did."""
+        self.runtime.stream_writer(event)
 
 
 def _made(checkpoint_id: str) -> datetime:

@@ -23,7 +23,7 @@ def is_outage(error: Exception) -> bool:
     return any(kind.__name__ in _OUTAGES and kind.__module__ != "sqlite3" for kind in type(error).__mro__)
 
 
-def told(node: str, error: Exception) -> str:
+def log_outage(node: str, error: Exception) -> str:
     """Log an outage and return what the state keeps of it, without secrets: an address may hold a password."""
     text = f"{node}: {type(error).__name__}: {redact_secrets(str(error)).text}"
     logger.warning("memory is unavailable, the run goes on without: %s", text)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from reasoningbank_langgraph.bank import Match, MemoryBank, Written, check_match
+from reasoningbank_langgraph.events import TYPE, ConsolidatedEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, Filled, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.nodes._outage import is_outage, told
+from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
 from reasoningbank_langgraph.records import MemoryItem
-from reasoningbank_langgraph.state import Names
-
-Waiting = dict[str, Any]
-"""An attempt to write: `namespace`, its lessons as `items`, and the experiences that waited before it as `seen`."""
+from reasoningbank_langgraph.state import Names, UnwrittenAttempt
 
 
 def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, match: Match = "both") -> MemoryNode:
@@ -38,52 +35,54 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
     template = check_template(namespace)
     check_match(match)
 
-    def begun(state: State, context: Context) -> tuple[list[Waiting], _Done]:
-        earlier = state.get("unwritten") or []
-        own = {
-            "namespace": list(context.namespace(template)),
-            "items": state.get("lessons") or [],
-            "seen": [entry["items"][0]["experience_id"] for entry in earlier],
-        }
-        return [*earlier, own], _Done(own["namespace"], alone=not earlier and context.nested)
+    def start(state: State, context: Context) -> tuple[list[UnwrittenAttempt], _Writing]:
+        earlier: list[UnwrittenAttempt] = state.get("unwritten") or []
+        own = UnwrittenAttempt(
+            namespace=list(context.namespace(template)),
+            items=state.get("lessons") or [],
+            seen=[attempt["items"][0]["experience_id"] for attempt in earlier],
+        )
+        return [*earlier, own], _Writing(context, own["namespace"], alone=not earlier and context.nested)
 
     def consolidate(state: State, context: Context) -> Update:
-        started, (left, done) = time.perf_counter(), begun(state, context)
-        while left:
+        unwritten, writing = start(state, context)
+        while unwritten:
             try:
-                done.add(_bank(left[0], match, context).add(_items(left[0])))
+                writing.add(_bank(unwritten[0], match, context).add(_items(unwritten[0])))
             except Exception as error:
                 if not is_outage(error):
                     raise
-                return done.cut_off(left, error, context, started)
-            left.pop(0)
-        return done.update(context, started)
+                return writing.break_off(unwritten, error)
+            unwritten.pop(0)
+        return writing.update()
 
     async def aconsolidate(state: State, context: Context) -> Update:
-        started, (left, done) = time.perf_counter(), begun(state, context)
-        while left:
+        unwritten, writing = start(state, context)
+        while unwritten:
             try:
-                done.add(await _bank(left[0], match, context).aadd(_items(left[0])))
+                writing.add(await _bank(unwritten[0], match, context).aadd(_items(unwritten[0])))
             except Exception as error:
                 if not is_outage(error):
                     raise
-                return done.cut_off(left, error, context, started)
-            left.pop(0)
-        return done.update(context, started)
+                return writing.break_off(unwritten, error)
+            unwritten.pop(0)
+        return writing.update()
 
     return MemoryNode("consolidate", consolidate, aconsolidate, Names())
 
 
-class _Done:
+class _Writing:
     """What was written so far.
 
     Args:
+        context: of the node.
         namespace: of the bank this run writes to.
         alone: whether nothing was waiting and this is a loop inside another graph, in which something may wait: that
             graph's channel is then left as it is.
     """
 
-    def __init__(self, namespace: list[str], *, alone: bool) -> None:
+    def __init__(self, context: Context, namespace: list[str], *, alone: bool) -> None:
+        self.started, self.context = time.perf_counter(), context
         self.namespace, self.ids = namespace, list[str]()
         self.added, self.alone = 0, alone
 
@@ -91,19 +90,29 @@ class _Done:
         self.ids += written.ids
         self.added += written.added
 
-    def update(self, context: Context, started: float, **more: Any) -> Update:
-        context.emit("consolidated", started, count=self.added, ids=self.ids, namespace=self.namespace, **more)
+    def update(self, problem: str | None = None) -> Update:
+        event = ConsolidatedEvent(
+            type=TYPE,
+            event="consolidated",
+            ms=milliseconds_since(self.started),
+            count=self.added,
+            ids=self.ids,
+            namespace=self.namespace,
+        )
+        if problem is not None:
+            event["error"] = problem
+        self.context.emit(event)
         return {"written": self.ids, **({} if self.alone else {"unwritten": []})}
 
-    def cut_off(self, left: list[Waiting], error: Exception, context: Context, started: float) -> Update:
-        problem = told("consolidate", error)
-        waiting = [attempt for attempt in left if attempt["items"]]
-        return {**self.update(context, started, error=problem), "unwritten": waiting, "memory_error": problem}
+    def break_off(self, unwritten: list[UnwrittenAttempt], error: Exception) -> Update:
+        problem = log_outage("consolidate", error)
+        waiting = [attempt for attempt in unwritten if attempt["items"]]
+        return {**self.update(problem), "unwritten": waiting, "memory_error": problem}
 
 
-def _bank(attempt: Waiting, match: Match, context: Context) -> MemoryBank:
+def _bank(attempt: UnwrittenAttempt, match: Match, context: Context) -> MemoryBank:
     return MemoryBank(context.store, Filled(attempt["namespace"]), match=match)
 
 
-def _items(attempt: Waiting) -> list[MemoryItem]:
+def _items(attempt: UnwrittenAttempt) -> list[MemoryItem]:
     return [MemoryItem(**lesson) for lesson in attempt["items"]]

@@ -8,10 +8,11 @@ from uuid import UUID, uuid5
 
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.errors import MissingStateError
+from reasoningbank_langgraph.events import TYPE, ExtractedEvent, milliseconds_since
 from reasoningbank_langgraph.extraction import PROMPTS, Distilled, Judged, LessonExtractor
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict, now
-from reasoningbank_langgraph.state import Names, Selector
+from reasoningbank_langgraph.state import ExtractionReport, Names, Selector
 from reasoningbank_langgraph.state.attempts import attempt_of
 from reasoningbank_langgraph.state.lineage import Line
 
@@ -53,11 +54,15 @@ def create_extract(
 
     def extract(state: State, context: Context) -> Update:
         started, judged = time.perf_counter(), judged_of(state, names)
-        return _told(judged, extractor.invoke(judged, context.config), caller, context, started)
+        return update(judged, extractor.invoke(judged, context.config), context, started)
 
     async def aextract(state: State, context: Context) -> Update:
         started, judged = time.perf_counter(), judged_of(state, names)
-        return _told(judged, await extractor.ainvoke(judged, context.config), caller, context, started)
+        return update(judged, await extractor.ainvoke(judged, context.config), context, started)
+
+    def update(judged: Judged, distilled: Distilled, context: Context, started: float) -> Update:
+        items = make_items(judged, distilled, caller.model_name, context)
+        return lessons_update(items, distilled, caller, context, started)
 
     return MemoryNode("extract", extract, aextract, names)
 
@@ -69,12 +74,13 @@ def judged_of(state: State, names: Names) -> Judged:
     return Judged(attempt_of(state, names), Verdict(**state["verdict"]))
 
 
-def mint(judged: Judged, distilled: Distilled, model: str, context: Context) -> list[MemoryItem]:
+def make_items(judged: Judged, distilled: Distilled, model: str, context: Context) -> list[MemoryItem]:
     """Return the lessons as items, with ids from the run's own identity and the provenance of the attempt."""
     attempt, verdict = judged
     info = context.runtime.execution_info
     identity = "|".join([context.thread_id or "", info.checkpoint_ns, info.task_id]) if info else ""
     experience = uuid5(_IDS, identity)
+    line = Line.of(context.state.get("attempt") or {}).ended(now())
     provenance = Provenance(
         thread_id=context.thread_id,
         checkpoint_ns=info.checkpoint_ns if info else "",
@@ -86,7 +92,9 @@ def mint(judged: Judged, distilled: Distilled, model: str, context: Context) -> 
         prompt_hash=PROMPTS,
         memory_ids_used=tuple(memory.item.id for memory in attempt.memories),
         attempt_digest=attempt.digest(context.thread_id),
-        **Line.of(context.state.get("attempt") or {}).ended(now()).told(),
+        line=line.stages,
+        origin=line.origin,
+        after=line.after,
     )
     outcome: Outcome = "success" if verdict.status == "success" else "failure"
     return [
@@ -104,22 +112,31 @@ def mint(judged: Judged, distilled: Distilled, model: str, context: Context) -> 
     ]
 
 
-def tell(
+def lessons_update(
     items: list[MemoryItem], distilled: Distilled, caller: ModelCaller, context: Context, started: float
 ) -> Update:
     """Emit what was distilled and how the model was asked, and return it for the state."""
-    ids, asked, dropped = [item.id for item in items], caller.asked_how(), dict(distilled.dropped)
-    context.emit("extracted", started, count=len(ids), ids=ids, reason=distilled.reason, dropped=dropped, **asked)
-    report = {
-        "reason": distilled.reason,
-        "truncated": distilled.truncated,
-        "dropped": dropped,
-        "redacted": dict(distilled.redacted),
-        "raw": distilled.raw,
-        **asked,
-    }
+    model = caller.asked_how()
+    report = ExtractionReport(
+        reason=distilled.reason,
+        truncated=distilled.truncated,
+        dropped=dict(distilled.dropped),
+        redacted=dict(distilled.redacted),
+        raw=distilled.raw,
+        asked=model["asked"],
+        fallbacks=model["fallbacks"],
+    )
+    context.emit(
+        ExtractedEvent(
+            type=TYPE,
+            event="extracted",
+            ms=milliseconds_since(started),
+            count=len(items),
+            ids=[item.id for item in items],
+            reason=report["reason"],
+            dropped=report["dropped"],
+            asked=report["asked"],
+            fallbacks=report["fallbacks"],
+        )
+    )
     return {"lessons": [item.to_json() for item in items], "extraction": report}
-
-
-def _told(judged: Judged, distilled: Distilled, caller: ModelCaller, context: Context, started: float) -> Update:
-    return tell(mint(judged, distilled, caller.model_name, context), distilled, caller, context, started)

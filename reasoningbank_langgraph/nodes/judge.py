@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.chat.outages import Outages
 from reasoningbank_langgraph.chat.streams import acall_unstreamed, call_unstreamed
+from reasoningbank_langgraph.events import TYPE, JudgedEvent, milliseconds_since
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge, as_judge
 from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
@@ -66,7 +67,7 @@ def create_judge(
             )
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
             verdict = verdict_on_error(name, error, outages)
-        return _told(verdict, runnable, context, started)
+        return _update(verdict, runnable, context, started)
 
     async def ajudged(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
@@ -76,7 +77,7 @@ def create_judge(
             )
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
             verdict = verdict_on_error(name, error, outages)
-        return _told(verdict, runnable, context, started)
+        return _update(verdict, runnable, context, started)
 
     return MemoryNode("judge", judged, ajudged, names)
 
@@ -88,24 +89,29 @@ def _unanswered(attempt: Attempt) -> Verdict | None:
     return Verdict(status="indeterminate", reason="no_evidence", rationale="the solver gave no answer", judge="none")
 
 
-def _told(verdict: Verdict, judge: object, context: Context, started: float) -> Update:
+def _update(verdict: Verdict, judge: object, context: Context, started: float) -> Update:
+    model = _asked_how(judge)
     context.emit(
-        "judged",
-        started,
-        count=1,
-        ids=[],
-        status=verdict.status,
-        reason=verdict.reason,
-        judge=verdict.judge,
-        **_asked(judge),
+        JudgedEvent(
+            type=TYPE,
+            event="judged",
+            ms=milliseconds_since(started),
+            count=1,
+            ids=[],
+            status=verdict.status,
+            reason=verdict.reason,
+            judge=verdict.judge,
+            asked=model["asked"],
+            fallbacks=model["fallbacks"],
+        )
     )
     return {"verdict": verdict.to_json()}
 
 
-def _asked(judge: object) -> dict[str, Any]:
+def _asked_how(judge: object) -> dict[str, Any]:
     """How the model that judges is asked; of an ensemble with several, the first that was."""
-    told = [caller.asked_how() for caller in _callers(judge)]
-    return next((facts for facts in told if facts["asked"]), {"asked": None, "fallbacks": {}})
+    ways = [caller.asked_how() for caller in _callers(judge)]
+    return next((way for way in ways if way["asked"]), {"asked": None, "fallbacks": {}})
 
 
 def _callers(judge: object) -> Iterator[ModelCaller]:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from reasoningbank_langgraph.bank import MemoryBank, check_question, known_to
+from reasoningbank_langgraph.events import TYPE, RetrievedEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.nodes._outage import is_outage, told
+from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
 from reasoningbank_langgraph.records import RetrievedMemory
 from reasoningbank_langgraph.state import Names, Selector
-from reasoningbank_langgraph.state.attempts import asked, begin, forgotten
+from reasoningbank_langgraph.state.attempts import stale_channels, start_attempt, task_update
 from reasoningbank_langgraph.text import render_memories
 
 
@@ -52,57 +53,64 @@ def create_retrieve(
     options: dict[str, Any] = {"k": k, "max_items": max_items, "min_score": min_score}
     check_question(k, max_items, min_score)
 
-    def question(state: State, context: Context) -> tuple[MemoryBank, dict[str, Any], dict[str, Any]]:
-        begun = begin(state, names, context.began)
-        bank = MemoryBank(context.store, context.namespace(template))
-        branch = {"thread_id": context.thread_id, "written": known_to(state), "attempt": begun}
-        sought = {"task": begun["task"], "task_id": begun["task_id"], **branch, **options}
-        return bank, {**forgotten(state, names), **asked(state, names, begun), "attempt": begun}, sought
-
     def retrieve(state: State, context: Context) -> Update:
-        started = time.perf_counter()
-        bank, begun, sought = question(state, context)
+        search = _Search(state, context, template, names)
         try:
-            return _shown(begun, bank, bank.search(**sought), context, started)
+            return search.update(search.bank.search(**search.question, **options))
         except Exception as error:
             if not is_outage(error):
                 raise
-            return _unreached(begun, bank, error, context, started)
+            return search.update([], log_outage("retrieve", error))
 
     async def aretrieve(state: State, context: Context) -> Update:
-        started = time.perf_counter()
-        bank, begun, sought = question(state, context)
+        search = _Search(state, context, template, names)
         try:
-            return _shown(begun, bank, await bank.asearch(**sought), context, started)
+            return search.update(await search.bank.asearch(**search.question, **options))
         except Exception as error:
             if not is_outage(error):
                 raise
-            return _unreached(begun, bank, error, context, started)
+            return search.update([], log_outage("retrieve", error))
 
     return MemoryNode("retrieve", retrieve, aretrieve, names)
 
 
-def _unreached(begun: dict[str, Any], bank: MemoryBank, error: Exception, context: Context, started: float) -> Update:
-    return {**_shown(begun, bank, [], context, started), "memory_error": told("retrieve", error)}
+class _Search:
+    """What is searched where, and what the state becomes with what is found."""
+
+    def __init__(self, state: State, context: Context, template: Sequence[str], names: Names) -> None:
+        self.started, self.context = time.perf_counter(), context
+        attempt = start_attempt(state, names, context.began)
+        self.bank = MemoryBank(context.store, context.namespace(template))
+        self.question: dict[str, Any] = {
+            "task": attempt["task"],
+            "task_id": attempt["task_id"],
+            "thread_id": context.thread_id,
+            "written": known_to(state),
+            "attempt": attempt,
+        }
+        self.channels = {**stale_channels(state, names), **task_update(state, names, attempt), "attempt": attempt}
+
+    def update(self, memories: list[RetrievedMemory], problem: str | None = None) -> Update:
+        self.context.emit(
+            RetrievedEvent(
+                type=TYPE,
+                event="retrieved",
+                ms=milliseconds_since(self.started),
+                count=len(memories),
+                ids=[memory.item.id for memory in memories],
+                scores=[memory.score for memory in memories],
+                namespace=list(self.bank.namespace),
+            )
+        )
+        return {**self.channels, **_channels(memories), "memory_error": problem}
 
 
-def _shown(
-    begun: dict[str, Any], bank: MemoryBank, memories: list[RetrievedMemory], context: Context, started: float
-) -> Update:
-    context.emit(
-        "retrieved",
-        started,
-        count=len(memories),
-        ids=[memory.item.id for memory in memories],
-        scores=[memory.score for memory in memories],
-        namespace=list(bank.namespace),
-    )
+def _channels(memories: list[RetrievedMemory]) -> Update:
+    """What the lessons fill, and what an earlier task left that is no part of this one."""
     return {
-        **begun,
         "memories": [memory.to_json() for memory in memories],
         "memory_prompt": render_memories(memories),
         "verdict": None,
         "lessons": [],
         "extraction": None,
-        "memory_error": None,
     }

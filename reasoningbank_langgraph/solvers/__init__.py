@@ -4,6 +4,6 @@
 - `inserted_messages`: messages that the loop adds to a solver's conversation, marked by their ids
 """
 
-from reasoningbank_langgraph.solvers.agents import prepared, retrieving_for
+from reasoningbank_langgraph.solvers.agents import retrieve_node, solver_node
 
-__all__ = ["prepared", "retrieving_for"]
+__all__ = ["retrieve_node", "solver_node"]

@@ -13,7 +13,14 @@ from langgraph.graph.state import CompiledStateGraph
 
 from reasoningbank_langgraph.messages import to_messages
 from reasoningbank_langgraph.records import task_key
-from reasoningbank_langgraph.solvers.inserted_messages import LESSONS, TASK, adds_messages, aside, changes, is_aside
+from reasoningbank_langgraph.solvers.inserted_messages import (
+    LESSONS,
+    TASK,
+    adds_messages,
+    changes,
+    inserted,
+    is_inserted,
+)
 from reasoningbank_langgraph.state import Names
 
 logger = logging.getLogger(__name__)
@@ -21,7 +28,7 @@ logger = logging.getLogger(__name__)
 _SHOWING = {"memory_prompt", "memories"}
 
 
-def prepared(solver: Any, names: Names, builder: StateGraph[Any, Any, Any, Any], *, checks: bool = False) -> Any:
+def solver_node(solver: Any, names: Names, schema: type[Any], *, checks: bool = False) -> Any:
     """Return the node for a solver: as it is, or an agent with what shows it the task and the lessons.
 
     An agent is a compiled graph that reads the conversation. Unless that ends with the task already, the task is added
@@ -31,7 +38,7 @@ def prepared(solver: Any, names: Names, builder: StateGraph[Any, Any, Any, Any],
     Args:
         solver: what the user gave.
         names: the channels of the graph.
-        builder: the graph the node is for.
+        schema: state of the graph the node is for.
         checks: whether it checks an answer, asked by the conversation, in place of solving the task.
 
     Raises:
@@ -42,8 +49,8 @@ def prepared(solver: Any, names: Names, builder: StateGraph[Any, Any, Any, Any],
         return solver
     if names.messages in reads:
         asks = not checks and isinstance(names.task, str) and names.task != names.messages
-        quiet = adds_messages(builder.channels.get(str(names.messages)))
-        return _Agent(solver, _Shown(names, asks=asks, lessons=not _SHOWING & set(reads), quiet=quiet))
+        quiet = adds_messages(StateGraph(schema).channels.get(str(names.messages)))
+        return _AgentNode(solver, _AgentView(names, asks=asks, lessons=not _SHOWING & set(reads), quiet=quiet))
     if isinstance(names.task, str) and names.task not in reads:
         raise ValueError(
             f"the solver is a graph that reads {', '.join(sorted(reads)) or 'nothing'}, and neither the conversation "
@@ -53,28 +60,35 @@ def prepared(solver: Any, names: Names, builder: StateGraph[Any, Any, Any, Any],
     return solver
 
 
-def retrieving_for(solver: Any, names: Names, builder: StateGraph[Any, Any, Any, Any], retrieve: Any) -> Any:
-    """Return the node that retrieves for a solver, which is the node `solve` of the graph.
+def retrieve_node(solver: Any, names: Names, schema: type[Any], retrieve: Any) -> Any:
+    """Return the node that retrieves for a solver in a graph with this state.
 
     Where the solver cannot be shown lessons, a warning is logged, and what was retrieved is taken back.
     """
     reads = _channels(solver)
     if reads is None:
-        reads = builder.schemas[builder.nodes["solve"].input_schema]
+        reads = _input_channels(solver, schema)
     elif names.messages in reads:
         return retrieve
     if _SHOWING & set(reads):
         return retrieve
     logger.warning("the solver is shown no lessons: its state has no channel `memory_prompt: str`")
-    return retrieve | RunnableLambda(_unshown, name="unshown")
+    return retrieve | RunnableLambda(_take_back, name="take_back")
 
 
-def _unshown(update: dict[str, Any]) -> dict[str, Any]:
+def _input_channels(solver: Any, schema: type[Any]) -> Collection[str]:
+    """The channels that a node function reads, by the type of its first parameter."""
+    graph: StateGraph[Any, Any, Any, Any] = StateGraph(schema)
+    graph.add_node("solve", solver)
+    return graph.schemas[graph.nodes["solve"].input_schema]
+
+
+def _take_back(update: dict[str, Any]) -> dict[str, Any]:
     """Take lessons back that the solver cannot be shown: it is not learned with them, and no lesson stems from them."""
     return {**update, "memories": [], "memory_prompt": ""}
 
 
-class _Shown:
+class _AgentView:
     """What an agent is shown, and what of it stays in the conversation."""
 
     def __init__(self, names: Names, *, asks: bool, lessons: bool, quiet: bool) -> None:
@@ -85,35 +99,35 @@ class _Shown:
         key = task_key(task)
         asked = [message.role == "user" and task_key(message.text) == key for message in to_messages(conversation)]
         if self.asks and not (asked and asked[-1]):
-            conversation.append(aside(TASK, task))
+            conversation.append(inserted(TASK, task))
             asked.append(True)
         if self.lessons and state.get("memory_prompt"):
-            conversation.insert(_place(conversation, asked), aside(LESSONS, state["memory_prompt"]))
+            conversation.insert(_place(conversation, asked), inserted(LESSONS, state["memory_prompt"]))
         return {**state, str(self.names.messages): conversation}
 
     def after(self, state: Mapping[str, Any], update: Any) -> Any:
         name = str(self.names.messages)
         if not isinstance(update, Mapping) or name not in update:
             return update
-        left = [message for message in update[name] if not is_aside(message, LESSONS)]
+        left = [message for message in update[name] if not is_inserted(message, LESSONS)]
         return {**update, name: changes(state.get(name) or [], left) if self.quiet else left}
 
 
-class _Agent(RunnableLambda[Any, Any]):
+class _AgentNode(RunnableLambda[Any, Any]):
     """An agent with what it is shown; what it takes out of the conversation, by summing it up, say, is gone there."""
 
-    def __init__(self, agent: Runnable[Any, Any], shown: _Shown) -> None:
+    def __init__(self, agent: Runnable[Any, Any], view: _AgentView) -> None:
         super().__init__(agent.invoke, agent.ainvoke, name="agent")
-        self.agent, self.shown = agent, shown
+        self.agent, self.view = agent, view
         self.deps = [agent]  # where LangGraph looks for subgraphs
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Run the agent inside a graph."""
-        return self.shown.after(input, self.agent.invoke(self.shown.before(input), config, **kwargs))
+        return self.view.after(input, self.agent.invoke(self.view.before(input), config, **kwargs))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Run the agent inside a graph, without blocking the loop."""
-        return self.shown.after(input, await self.agent.ainvoke(self.shown.before(input), config, **kwargs))
+        return self.view.after(input, await self.agent.ainvoke(self.view.before(input), config, **kwargs))
 
 
 def _place(conversation: Sequence[Any], asked: Sequence[bool]) -> int:

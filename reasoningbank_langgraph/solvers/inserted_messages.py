@@ -1,4 +1,4 @@
-"""Messages of ours in a conversation: what a solver is told and the user's users need not see. Their ids name them."""
+"""Messages that the loop adds to a solver's conversation and that end users need not see. Their ids mark them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ TASK, LESSONS, CHECK = (f"reasoningbank:{kind}:" for kind in ("task", "lessons",
 """How the ids begin of a task that was no message, of lessons, and of what asks for a check."""
 
 
-def aside(kind: str, text: str) -> HumanMessage:
-    """Return a message of ours, in the user's name."""
+def inserted(kind: str, text: str) -> HumanMessage:
+    """Return a message that the loop adds, in the user's name."""
     return HumanMessage(text, id=f"{kind}{uuid4()}")
 
 
-def is_aside(message: Any, *kinds: str) -> bool:
-    """Say whether it is a message of ours of one of these kinds."""
+def is_inserted(message: Any, *kinds: str) -> bool:
+    """Say whether the loop added the message, as one of these kinds."""
     return str(getattr(message, "id", None) or "").startswith(kinds)
 
 
 def unstreamed(message: Any) -> Any:
-    """Return a message of ours as data, of which `add_messages` makes a message: LangGraph would stream a message."""
-    if not (isinstance(message, HumanMessage) and is_aside(message, TASK, CHECK)):
+    """Return a message that the loop added as data, which `add_messages` reads: LangGraph would stream a message."""
+    if not (isinstance(message, HumanMessage) and is_inserted(message, TASK, CHECK)):
         return message
     return {"role": "user", "content": message.content, "id": message.id}
 

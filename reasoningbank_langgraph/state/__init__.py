@@ -7,13 +7,27 @@
 """
 
 from reasoningbank_langgraph.state.schema import (
+    ExtractionReport,
     LoopState,
     Names,
     ReasoningBankState,
     Selector,
+    StartedAttempt,
+    UnwrittenAttempt,
     add_ids,
     as_state,
     loop_state,
 )
 
-__all__ = ["LoopState", "Names", "ReasoningBankState", "Selector", "add_ids", "as_state", "loop_state"]
+__all__ = [
+    "ExtractionReport",
+    "LoopState",
+    "Names",
+    "ReasoningBankState",
+    "Selector",
+    "StartedAttempt",
+    "UnwrittenAttempt",
+    "add_ids",
+    "as_state",
+    "loop_state",
+]

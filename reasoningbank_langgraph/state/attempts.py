@@ -11,7 +11,7 @@ from reasoningbank_langgraph.messages import content_text, to_messages
 from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, now, task_key
 from reasoningbank_langgraph.state.channels import Earlier
 from reasoningbank_langgraph.state.lineage import next_line
-from reasoningbank_langgraph.state.schema import Names
+from reasoningbank_langgraph.state.schema import Names, StartedAttempt
 
 
 def read_task(state: Mapping[str, Any], names: Names) -> str:
@@ -57,12 +57,12 @@ def _newest(messages: Sequence[Any], state: Mapping[str, Any]) -> str | None:
     last = places[-1]
     if before.get("over") is not None:
         answered = any(message.role == "assistant" for message in said[last:])
-        if answered or _began(before, last, getattr(messages[last], "id", None), said[last].text):
+        if answered or _started_with(before, last, getattr(messages[last], "id", None), said[last].text):
             return None
     return said[last].text
 
 
-def _began(before: Mapping[str, Any], place: int, name: str | None, text: str) -> bool:
+def _started_with(before: Mapping[str, Any], place: int, name: str | None, text: str) -> bool:
     """Say whether an attempt began with this message; of those without an id, with one of its place and its text."""
     if name or before["start_id"]:
         return bool(name == before["start_id"])
@@ -70,17 +70,18 @@ def _began(before: Mapping[str, Any], place: int, name: str | None, text: str) -
     return (place, key) == (before["start"], before.get("start_key", key))
 
 
-def begin(state: Mapping[str, Any], names: Names, began: datetime | None = None) -> dict[str, Any]:
+def start_attempt(state: Mapping[str, Any], names: Names, began: datetime | None = None) -> StartedAttempt:
     """Return what the later nodes need to know of an attempt that begins now (JSON data).
 
     The user's message that asks for it belongs to it; messages and an answer left over from an earlier task do not.
     """
     task = read_task(state, names)
     messages = _conversation(state, names)
-    said = to_messages(messages)
+    said, answer = to_messages(messages), names.read("answer", state)
     roles = [message.role for message in said]
     start, reference = _start(roles, first=not state.get("attempt")), _given("reference", state, task)
     ids = [getattr(message, "id", None) for message in messages]
+    line = next_line(state, began or now(), answer, messages).record()
     return {
         "task": task,
         "task_id": str(_given("task_id", state, task) or task_key(task)),
@@ -90,8 +91,10 @@ def begin(state: Mapping[str, Any], names: Names, began: datetime | None = None)
         "start_key": task_key(said[start].text) if start < len(said) else None,
         "messages_before": len(roles),
         "last_id": ids[-1] if ids else None,
-        **next_line(state, began or now(), names.read("answer", state), messages).told(),
-        "answer_before": None if str(names.answer) in forgotten(state, names) else _text(names.read("answer", state)),
+        "line": line["line"],
+        "origin": line["origin"],
+        "after": line["after"],
+        "answer_before": None if str(names.answer) in stale_channels(state, names) else _text(answer),
     }
 
 
@@ -102,15 +105,15 @@ def _given(name: str, state: Mapping[str, Any], task: str) -> Any:
     return None if broken_off or isinstance(value, Earlier) else value
 
 
-def asked(state: Mapping[str, Any], names: Names, begun: Mapping[str, Any]) -> dict[str, str]:
+def task_update(state: Mapping[str, Any], names: Names, attempt: StartedAttempt) -> dict[str, str]:
     """Return the update that puts a task which came as a message into its channel, for the solver to read."""
-    if not isinstance(names.task, str) or names.task == names.messages or names.read("task", state) == begun["task"]:
+    if not isinstance(names.task, str) or names.task == names.messages or names.read("task", state) == attempt["task"]:
         return {}
     taken = state.get(names.task)
-    return {names.task: begun["task"]} if taken is None or isinstance(taken, str) else {}
+    return {names.task: attempt["task"]} if taken is None or isinstance(taken, str) else {}
 
 
-def forgotten(state: Mapping[str, Any], names: Names) -> dict[str, None]:
+def stale_channels(state: Mapping[str, Any], names: Names) -> dict[str, None]:
     """Return the update that takes what belongs to an earlier task out of its channels: its answer, id and reference.
 
     The first task of a thread has none before it: what stands there came in with the input.
@@ -129,25 +132,25 @@ def _start(roles: Sequence[str], *, first: bool) -> int:
 
 def attempt_of(state: Mapping[str, Any], names: Names) -> Attempt:
     """Return the attempt that the state holds, from its beginning to now."""
-    begun = state.get("attempt") or _finished(state, names)
+    started = state.get("attempt") or _finished(state, names)
     raw = _conversation(state, names)
-    start, new = _places(raw, begun)
+    start, new = _places(raw, started)
     return Attempt(
-        task=begun["task"],
-        task_id=begun["task_id"],
+        task=started["task"],
+        task_id=started["task_id"],
         messages=raw[start:],
-        answer=_answer(names.read("answer", state), begun, raw[new:]),
-        reference=begun["reference"],
+        answer=_answer(names.read("answer", state), started, raw[new:]),
+        reference=started["reference"],
         memories=state.get("memories") or (),
         usage=_usage(raw[start:]),
     )
 
 
-def _finished(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
-    """What `begin` would have noted, where a conversation came in whole: its last task and what was said to it."""
-    begun, raw = begin(state, names), _conversation(state, names)
-    start = begun["start"] if begun["start"] < len(raw) else -1  # nobody asked: all of it answers
-    return {**begun, "start": max(start, 0), "last_id": None, "messages_before": start + 1, "answer_before": None}
+def _finished(state: Mapping[str, Any], names: Names) -> StartedAttempt:
+    """What would have been noted at the start of a conversation that came in whole: its last task and the reply."""
+    started, raw = start_attempt(state, names), _conversation(state, names)
+    start = started["start"] if started["start"] < len(raw) else -1  # nobody asked: all of it answers
+    return {**started, "start": max(start, 0), "last_id": None, "messages_before": start + 1, "answer_before": None}
 
 
 def messages_of(state: Mapping[str, Any], names: Names) -> list[Any]:
@@ -163,24 +166,24 @@ def _conversation(state: Mapping[str, Any], names: Names) -> list[Any]:
     return [value] if alone else list(value)
 
 
-def _places(raw: Sequence[Any], begun: Mapping[str, Any]) -> tuple[int, int]:
+def _places(raw: Sequence[Any], started: StartedAttempt) -> tuple[int, int]:
     """Index of the attempt's first message and of the first one that came after it began.
 
     A solver may have shortened the history meanwhile: then the ids tell, and where these are gone, all of it is new.
     """
-    if begun.get("last_id") is None:
-        known = len(raw) >= begun["messages_before"]
-        return (begun["start"], begun["messages_before"]) if known else (0, 0)
+    if started.get("last_id") is None:
+        known = len(raw) >= started["messages_before"]
+        return (started["start"], started["messages_before"]) if known else (0, 0)
     ids = [getattr(message, "id", None) for message in raw]
-    new = ids.index(begun["last_id"]) + 1 if begun["last_id"] in ids else 0
-    return (ids.index(begun["start_id"]) if begun["start_id"] in ids[:new] else new), new
+    new = ids.index(started["last_id"]) + 1 if started["last_id"] in ids else 0
+    return (ids.index(started["start_id"]) if started["start_id"] in ids[:new] else new), new
 
 
-def _answer(given: Any, begun: Mapping[str, Any], new: Sequence[Any]) -> str | None:
+def _answer(given: Any, started: StartedAttempt, new: Sequence[Any]) -> str | None:
     """The answer channel, unless it still holds the answer to an earlier task; else the last message of the model."""
     answer = _text(given)
     said = [message.text for message in to_messages(new) if message.role == "assistant" and message.text.strip()]
-    if answer is not None and (answer != begun["answer_before"] or not said):
+    if answer is not None and (answer != started["answer_before"] or not said):
         return answer
     return said[-1] if said else None
 

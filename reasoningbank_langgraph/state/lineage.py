@@ -14,6 +14,8 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 from uuid import uuid4
 
+from typing_extensions import TypedDict
+
 LENGTH = 16
 """Attempts of a line that are kept with a lesson; the lines of others go on where it ends."""
 
@@ -29,6 +31,17 @@ Relation = Literal["other", "beside", "unknown", "unresolved"]
 what more rows may tell."""
 
 
+class LineRecord(TypedDict):
+    """A line as JSON data."""
+
+    line: list[list[Any]]
+    """Its stages: id, when the run began (microseconds since 1970), how the line left it."""
+    origin: str
+    """Id of the first attempt of all, "" where it is not known."""
+    after: str | None
+    """What came before these: nothing (""), the attempt that wrote the lesson with this id, or more than is kept."""
+
+
 class Line(NamedTuple):
     """The attempts that led to one, with that as the last."""
 
@@ -39,17 +52,17 @@ class Line(NamedTuple):
     """What came before these: nothing (""), the attempt that wrote the lesson with this id, or more than is kept."""
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Line:
+    def of(cls, record: Mapping[str, Any]) -> Line:
         """Read what an attempt or a provenance says."""
-        stages = tuple((name, began, end) for name, began, end in told.get("line") or ())
-        return cls(stages, told.get("origin") or "", told.get("after"))
+        stages = tuple((name, began, end) for name, began, end in record.get("line") or ())
+        return cls(stages, record.get("origin") or "", record.get("after"))
 
     def ended(self, at: datetime) -> Line:
         """Return it with the last attempt ended: its lessons were made."""
         ends = tuple((name, began, micros(at)) for name, began, _ in self.stages[-1:])
         return self._replace(stages=(*self.stages[:-1], *ends))
 
-    def told(self) -> dict[str, Any]:
+    def record(self) -> LineRecord:
         """Return it as JSON data."""
         return {"line": [list(stage) for stage in self.stages], "origin": self.origin, "after": self.after}
 

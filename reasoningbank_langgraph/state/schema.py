@@ -11,9 +11,62 @@ from typing_extensions import TypedDict, is_typeddict
 
 from reasoningbank_langgraph.namespaces import read
 from reasoningbank_langgraph.state.channels import Latest, OfLastRun, OfRun, Passing, Waiting
+from reasoningbank_langgraph.state.lineage import LineRecord
 
 Selector = str | Callable[[Any], Any]
 """A channel's name, or a function from the state to the value."""
+
+
+class StartedAttempt(LineRecord):
+    """What `retrieve` notes of the attempt that starts, for the nodes after it."""
+
+    task: str
+    task_id: str
+    reference: str | None
+    start: int
+    """Index of the attempt's first message in the conversation."""
+    start_id: str | None
+    """Id of that message, where it has one."""
+    start_key: str | None
+    """Key of its text, for a message without an id."""
+    messages_before: int
+    """Messages there were when the attempt started."""
+    last_id: str | None
+    """Id of the last of them."""
+    answer_before: str | None
+    """The answer of an earlier task, which is none to this one."""
+    over: NotRequired[int | None]
+    """Microseconds since 1970 at which its run ended, None while it goes on; the channel adds it, like the next one."""
+    loaded: NotRequired[int]
+    """When the run that reads it began."""
+
+
+class ExtractionReport(TypedDict):
+    """How extraction went."""
+
+    reason: str | None
+    """Why there are no lessons."""
+    truncated: bool
+    dropped: dict[str, int]
+    """How many lessons were left out, by reason."""
+    redacted: dict[str, int]
+    """How many secrets were taken out of them, by kind."""
+    raw: str | None
+    """The beginning of a reply that gave no lesson."""
+    asked: str | None
+    """The reply format the model was asked for."""
+    fallbacks: dict[str, int]
+    """How often its server refused which reply format or token cap."""
+
+
+class UnwrittenAttempt(TypedDict):
+    """Lessons of one attempt that wait for the bank."""
+
+    namespace: list[str]
+    items: list[dict[str, Any]]
+    """`MemoryItem` as JSON."""
+    seen: list[str]
+    """Experiences that waited before it."""
 
 
 def add_ids(old: list[str] | None, new: list[str] | None) -> list[str]:
@@ -54,18 +107,18 @@ class ReasoningBankState(_Conversation, total=False):
     """The same lessons as records (`RetrievedMemory` as JSON), filled by `retrieve`."""
     answer: Annotated[str | None, Latest]
     """What the solver answers; where it gives messages only, the last one counts."""
-    attempt: Annotated[dict[str, Any], OfLastRun]
+    attempt: Annotated[StartedAttempt, OfLastRun]
     """What `retrieve` notes of the attempt for the nodes after it."""
     verdict: Annotated[dict[str, Any] | None, Latest]
     """`Verdict` as JSON, filled by `judge`."""
     lessons: Annotated[list[dict[str, Any]], Latest]
     """What `extract` distilled, with ids (`MemoryItem` as JSON): checkpointed before anything is written."""
-    extraction: Annotated[dict[str, Any] | None, Latest]
-    """How extraction went: `reason, truncated, dropped, redacted, raw, asked, fallbacks`."""
+    extraction: Annotated[ExtractionReport | None, Latest]
+    """How extraction went."""
     memory_error: Annotated[str | None, Latest]
     """Why the bank could not be read or written in this run, None if it could: then the run went on without."""
-    unwritten: Annotated[list[dict[str, Any]], Waiting]
-    """Attempts whose lessons wait for the bank to be reachable: `namespace` and `items` of each."""
+    unwritten: Annotated[list[UnwrittenAttempt], Waiting]
+    """Attempts whose lessons wait for the bank to be reachable."""
     written: Annotated[list[str], add_ids]
     """Ids of all items this branch of the thread has in the bank, filled by `consolidate`. A graph that holds the loop
     as a node needs this channel too: it tells the thread's branches apart."""

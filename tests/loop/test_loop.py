@@ -520,7 +520,7 @@ def test_a_store_without_an_index_returns_the_newest_and_says_so():
 @pytest.mark.slow
 def test_the_state_is_plain_data_so_strict_checkpoints_take_it():
     code = (
-        "from tests.test_loop import app, config; from tests.loop_fakes import indexed_memory;"
+        "from tests.loop.test_loop import app, config; from tests.loop_fakes import indexed_memory;"
         "graph = app(indexed_memory());"
         "graph.invoke({'task': 'add two apples'}, config('a'));"
         "graph.invoke({'task': 'add four apples'}, config('a'));"

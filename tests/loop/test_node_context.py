@@ -14,9 +14,10 @@ from reasoningbank_langgraph import (
     Verdict,
 )
 from reasoningbank_langgraph.errors import MissingStoreError
+from reasoningbank_langgraph.events import TYPE, JudgedEvent, milliseconds_since
 from reasoningbank_langgraph.extraction import PROMPTS, Distilled, Judged
 from reasoningbank_langgraph.nodes._base import Context
-from reasoningbank_langgraph.nodes.extract import mint
+from reasoningbank_langgraph.nodes.extract import make_items
 from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.records import now
 from reasoningbank_langgraph.state.lineage import Line, micros
@@ -42,10 +43,11 @@ def test_what_a_node_knows_of_its_run_comes_from_the_runtime():
 
 
 def test_an_event_tells_how_long_a_step_took_in_milliseconds(monkeypatch):
-    told = []
+    events = []
     monkeypatch.setattr(time, "perf_counter", lambda: 3.0123456)
-    context(stream_writer=told.append).emit("judged", 1.0, count=1)
-    assert told == [{"type": "reasoningbank", "event": "judged", "ms": 2012.346, "count": 1}]
+    event = JudgedEvent(type=TYPE, event="judged", ms=milliseconds_since(1.0), count=1, ids=[])
+    context(stream_writer=events.append).emit(event)
+    assert events == [{"type": "reasoningbank", "event": "judged", "ms": 2012.346, "count": 1, "ids": []}]
 
 
 def test_a_step_began_when_its_checkpoint_was_made_and_never_in_the_future():
@@ -69,7 +71,7 @@ FOUND = Distilled([{"title": name, "description": "d", "content": "c"} for name 
 
 def minted(info=RUN, attempt=TRIED, status="success", **more):
     judged = Judged(attempt, Verdict(status=status, judge="j", confidence=0.5))
-    return mint(judged, FOUND, "m", context(info, **more))
+    return make_items(judged, FOUND, "m", context(info, **more))
 
 
 def test_an_item_says_which_run_of_which_node_made_it_of_what():
@@ -77,7 +79,7 @@ def test_an_item_says_which_run_of_which_node_made_it_of_what():
     shown = MemoryItem(title="t", description="d", content="c", outcome="success", task="other")
     attempt = TRIED.model_copy(update={"memories": (RetrievedMemory(item=shown, why="near"),)})
     before = micros(now())
-    first, second = minted(attempt=attempt, state={"attempt": line.told()})
+    first, second = minted(attempt=attempt, state={"attempt": line.record()})
     known = first.provenance
     assert (known.thread_id, known.checkpoint_ns, known.checkpoint_id) == ("thread 1", "extract:1", RUN.checkpoint_id)
     assert (known.task_id, known.run_id, known.judge, known.model) == ("task 1", "run 1", "j", "m")

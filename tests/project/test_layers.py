@@ -12,7 +12,7 @@ ROWS = [
     ["errors"],
     ["messages", "namespaces", "files"],
     ["records"],
-    ["prompts", "text"],
+    ["prompts", "text", "events"],
     ["chat", "parsing", "embeddings"],
     ["state"],
     ["store"],

@@ -8,7 +8,14 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.records import TASK_CAP, MemoryItem, RetrievedMemory, now, task_key
 from reasoningbank_langgraph.state import Names
-from reasoningbank_langgraph.state.attempts import asked, attempt_of, begin, forgotten, messages_of, read_task
+from reasoningbank_langgraph.state.attempts import (
+    attempt_of,
+    messages_of,
+    read_task,
+    stale_channels,
+    start_attempt,
+    task_update,
+)
 from reasoningbank_langgraph.state.channels import Earlier
 from reasoningbank_langgraph.state.lineage import micros
 
@@ -19,7 +26,7 @@ AGAIN, MORE = HumanMessage("2 + 3?", id="q2"), AIMessage("5", id="a2")
 
 def over(state, **more):
     """Return the state as the next run of its thread finds it: the attempt in it has come to its end."""
-    return {**state, "attempt": {**begin(state, NAMES), "over": 1}, **more}
+    return {**state, "attempt": {**start_attempt(state, NAMES), "over": 1}, **more}
 
 
 @pytest.mark.parametrize(
@@ -79,24 +86,24 @@ def test_a_message_without_an_id_that_was_the_last_task_is_none_again():
 
 def test_after_a_run_that_was_broken_off_a_message_counts_for_more_than_the_task_it_had():
     state = {"task": "add", "messages": [ASK]}
-    broken = {**state, "attempt": {**begin(state, NAMES), "over": None}}
+    broken = {**state, "attempt": {**start_attempt(state, NAMES), "over": None}}
     assert read_task(broken, NAMES) == "add"
     assert read_task({**broken, "messages": [ASK, AGAIN]}, NAMES) == "2 + 3?"
     assert read_task({**broken, "task": "subtract", "messages": [ASK, AGAIN]}, NAMES) == "subtract"
 
 
 def test_an_attempt_begins_with_the_message_that_asks_for_it():
-    begun = begin({"messages": [ASK, SAY, AGAIN], "answer": "4", "task_id": 7, "reference": 5}, NAMES)
+    begun = start_attempt({"messages": [ASK, SAY, AGAIN], "answer": "4", "task_id": 7, "reference": 5}, NAMES)
     said = {name: begun[name] for name in ("task", "task_id", "reference", "start", "start_id")}
     assert said == {"task": "2 + 3?", "task_id": "7", "reference": "5", "start": 2, "start_id": "q2"}
     assert (begun["messages_before"], begun["last_id"], begun["answer_before"]) == (3, "q2", "4")
-    plain = begin({"task": "add"}, NAMES)
+    plain = start_attempt({"task": "add"}, NAMES)
     assert (plain["task_id"], plain["reference"], plain["answer_before"]) == (task_key("add"), None, None)
     assert (plain["start"], plain["start_id"], plain["messages_before"], plain["last_id"]) == (0, None, 0, None)
 
 
 def test_an_answer_that_the_run_before_left_is_forgotten_and_may_be_given_again():
-    begun = begin(over({"task": "add"}, task="more", answer="4"), NAMES)
+    begun = start_attempt(over({"task": "add"}, task="more", answer="4"), NAMES)
     assert begun["answer_before"] is None
     said = {"answer": "4", "messages": [AIMessage("It holds.")], "attempt": begun}
     assert attempt_of(said, NAMES).answer == "4"
@@ -104,17 +111,17 @@ def test_an_answer_that_the_run_before_left_is_forgotten_and_may_be_given_again(
 
 def test_an_attempt_tells_when_it_began_and_what_one_that_was_broken_off_had_done():
     when = datetime(2025, 1, 2, tzinfo=UTC)
-    assert begin({"task": "add"}, NAMES, when)["line"][0][1] == micros(when)
+    assert start_attempt({"task": "add"}, NAMES, when)["line"][0][1] == micros(when)
     before = micros(now())
-    assert before <= begin({"task": "add"}, NAMES)["line"][0][1] <= micros(now())
-    broken = {"task": "add", "attempt": {**begin({"task": "add"}, NAMES), "over": None}}
+    assert before <= start_attempt({"task": "add"}, NAMES)["line"][0][1] <= micros(now())
+    broken = {"task": "add", "attempt": {**start_attempt({"task": "add"}, NAMES), "over": None}}
     states = [broken, {**broken, "answer": "4"}, {**broken, "messages": [ASK]}]
-    assert len({begin(state, NAMES)["line"][0][2] for state in states}) == 3
+    assert len({start_attempt(state, NAMES)["line"][0][2] for state in states}) == 3
 
 
 def test_messages_that_are_plain_records_have_no_ids_and_are_told_by_their_place():
     ask, say = {"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}
-    begun = begin({"messages": [ask]}, NAMES)
+    begun = start_attempt({"messages": [ask]}, NAMES)
     assert (begun["start_id"], begun["last_id"], begun["start_key"]) == (None, None, task_key("2 + 2?"))
     attempts = ({"messages": [ask, say], "attempt": begun}, {"messages": [ask, say]})
     for state in attempts:
@@ -127,42 +134,42 @@ def test_messages_that_are_plain_records_have_no_ids_and_are_told_by_their_place
 
 
 def test_the_first_task_of_a_thread_takes_what_was_said_before_it_from_the_users_last_word_on():
-    assert begin({"task": "add", "messages": [ASK, SAY]}, NAMES)["start"] == 0
-    assert begin({"task": "add", "messages": [SAY]}, NAMES)["start"] == 1
+    assert start_attempt({"task": "add", "messages": [ASK, SAY]}, NAMES)["start"] == 0
+    assert start_attempt({"task": "add", "messages": [SAY]}, NAMES)["start"] == 1
     later = over({"task": "add", "messages": [ASK, SAY]})
-    assert begin({**later, "task": "more"}, NAMES)["start"] == 2
-    assert begin({**later, "task": "more", "messages": [ASK, SAY, AGAIN]}, NAMES)["start"] == 2
+    assert start_attempt({**later, "task": "more"}, NAMES)["start"] == 2
+    assert start_attempt({**later, "task": "more", "messages": [ASK, SAY, AGAIN]}, NAMES)["start"] == 2
 
 
 def test_id_and_reference_of_a_task_that_was_broken_off_are_not_those_of_another():
     given = {"task": "add", "task_id": "p1", "reference": "4"}
-    broken = {**given, "attempt": {**begin(given, NAMES), "over": None}}
-    same, other = begin(broken, NAMES), begin({**broken, "task": "more"}, NAMES)
+    broken = {**given, "attempt": {**start_attempt(given, NAMES), "over": None}}
+    same, other = start_attempt(broken, NAMES), start_attempt({**broken, "task": "more"}, NAMES)
     assert (same["task_id"], same["reference"]) == ("p1", "4")
     assert (other["task_id"], other["reference"]) == (task_key("more"), None)
-    new = begin({**broken, "task": "more", "task_id": "p2", "reference": "9"}, NAMES)
+    new = start_attempt({**broken, "task": "more", "task_id": "p2", "reference": "9"}, NAMES)
     assert (new["task_id"], new["reference"]) == ("p2", "9")
-    earlier = begin({"task": "more", "task_id": Earlier("p1"), "reference": Earlier("4")}, NAMES)
+    earlier = start_attempt({"task": "more", "task_id": Earlier("p1"), "reference": Earlier("4")}, NAMES)
     assert (earlier["task_id"], earlier["reference"]) == (task_key("more"), None)
 
 
 def test_a_task_that_came_as_a_message_is_put_into_its_channel_where_that_holds_text():
     said, begun = {"messages": [ASK]}, {"task": "2 + 2?"}
-    assert asked(said, NAMES, begun) == {"task": "2 + 2?"}
-    assert asked({**said, "task": Earlier("old")}, NAMES, begun) == {"task": "2 + 2?"}
-    assert asked({**said, "task": "2 + 2?"}, NAMES, begun) == {}
-    assert asked({**said, "task": [ASK]}, NAMES, begun) == {}
-    assert asked(said, Names(task="messages"), begun) == {}
-    assert asked(said, Names(task=lambda state: "2 + 2?"), begun) == {}
+    assert task_update(said, NAMES, begun) == {"task": "2 + 2?"}
+    assert task_update({**said, "task": Earlier("old")}, NAMES, begun) == {"task": "2 + 2?"}
+    assert task_update({**said, "task": "2 + 2?"}, NAMES, begun) == {}
+    assert task_update({**said, "task": [ASK]}, NAMES, begun) == {}
+    assert task_update(said, Names(task="messages"), begun) == {}
+    assert task_update(said, Names(task=lambda state: "2 + 2?"), begun) == {}
 
 
 def test_what_an_earlier_task_left_in_its_channels_is_taken_out():
     left = {"answer": "4", "task_id": Earlier("p1"), "reference": Earlier("4")}
     gone = {"task_id": None, "reference": None}
-    assert forgotten(left, NAMES) == gone
-    assert forgotten({**left, "attempt": {"task": "add"}}, NAMES) == {**gone, "answer": None}
-    assert forgotten({"answer": ["4"], "task_id": "p1", "attempt": {"task": "add"}}, NAMES) == {}
-    assert forgotten({**left, "attempt": {"task": "add"}}, Names(answer=lambda state: "4")) == gone
+    assert stale_channels(left, NAMES) == gone
+    assert stale_channels({**left, "attempt": {"task": "add"}}, NAMES) == {**gone, "answer": None}
+    assert stale_channels({"answer": ["4"], "task_id": "p1", "attempt": {"task": "add"}}, NAMES) == {}
+    assert stale_channels({**left, "attempt": {"task": "add"}}, Names(answer=lambda state: "4")) == gone
 
 
 def test_an_attempt_is_what_was_said_since_it_was_asked_for_and_the_tokens_of_that():
@@ -171,7 +178,7 @@ def test_an_attempt_is_what_was_said_since_it_was_asked_for_and_the_tokens_of_th
     shown = MemoryItem(title="t", description="d", content="c", outcome="success", task="other")
     memories = [RetrievedMemory(item=shown, why="near").to_json()]
     state = {"messages": [ASK, answers[0], AGAIN], "reference": "5", "memories": memories}
-    state["attempt"] = begin(state, NAMES)
+    state["attempt"] = start_attempt(state, NAMES)
     state["messages"] += [AIMessage("", id="t", usage_metadata=used), ToolMessage("5", tool_call_id="1"), answers[1]]
     attempt = attempt_of(state, NAMES)
     assert [message.text for message in attempt.messages] == ["2 + 3?", "", "5", "5"]
@@ -192,13 +199,13 @@ def test_an_attempt_is_what_was_said_since_it_was_asked_for_and_the_tokens_of_th
 )
 def test_a_history_that_was_shortened_meanwhile_is_read_by_its_ids(kept, texts, answer):
     state = {"messages": [ASK, SAY, AGAIN]}
-    attempt = attempt_of({"messages": kept, "attempt": begin(state, NAMES)}, NAMES)
+    attempt = attempt_of({"messages": kept, "attempt": start_attempt(state, NAMES)}, NAMES)
     assert ([message.text for message in attempt.messages], attempt.answer) == (texts, answer)
 
 
 def test_without_ids_the_number_of_messages_tells_and_a_shorter_history_is_all_new():
     old = [message.model_copy(update={"id": None}) for message in (ASK, SAY, AGAIN)]
-    begun = begin({"messages": old}, NAMES)
+    begun = start_attempt({"messages": old}, NAMES)
     for held, texts in (([*old, MORE], ["2 + 3?", "5"]), (old, ["2 + 3?"]), ([MORE], ["5"])):
         attempt = attempt_of({"messages": held, "attempt": begun}, NAMES)
         assert [message.text for message in attempt.messages] == texts
@@ -219,7 +226,7 @@ def test_without_ids_the_number_of_messages_tells_and_a_shorter_history_is_all_n
     ],
 )
 def test_the_answer_is_the_channels_unless_it_stood_there_before_and_the_model_said_another(answer, said, found):
-    begun = begin({"task": "add", "answer": "old", "messages": [ASK]}, NAMES)
+    begun = start_attempt({"task": "add", "answer": "old", "messages": [ASK]}, NAMES)
     assert attempt_of({"answer": answer, "messages": [ASK, *said], "attempt": begun}, NAMES).answer == found
 
 

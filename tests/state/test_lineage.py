@@ -12,7 +12,7 @@ LATER = 10_000_000
 
 
 def row(*stages, origin="t", after="", **more):
-    return {"provenance": Line(stages, origin, after).told(), **more}
+    return {"provenance": Line(stages, origin, after).record(), **more}
 
 
 def relation(mine, other, **rows):
@@ -21,8 +21,8 @@ def relation(mine, other, **rows):
 
 def test_a_line_is_told_as_data_and_read_again():
     line = Line((("a", 1, 2), ("b", 3, None)), "a", "row")
-    assert line.told() == {"line": [["a", 1, 2], ["b", 3, None]], "origin": "a", "after": "row"}
-    assert Line.of(line.told()) == line
+    assert line.record() == {"line": [["a", 1, 2], ["b", 3, None]], "origin": "a", "after": "row"}
+    assert Line.of(line.record()) == line
     assert Line.of({}) == Line.of({"line": None, "origin": None}) == Line((), "", None)
 
 
@@ -47,7 +47,7 @@ def test_the_first_attempt_of_a_thread_is_its_origin_unless_something_was_writte
 
 def test_the_next_attempt_says_how_its_line_left_the_one_before():
     before = Line((("a", 1, 2), ("b", 3, None)), "a", "row")
-    line = next_line({"attempt": {**before.told(), "over": 9}, "written": ["x"]}, AT)
+    line = next_line({"attempt": {**before.record(), "over": 9}, "written": ["x"]}, AT)
     assert line.stages[:2] == (("a", 1, 2), ("b", 3, 9))
     assert line.stages[2][1:] == (micros(AT), None)
     assert (line.origin, line.after) == ("a", "row")
@@ -55,13 +55,13 @@ def test_the_next_attempt_says_how_its_line_left_the_one_before():
 
 @pytest.mark.parametrize(("loaded", "began"), [(None, 0), (-5, -5), (5, 0)])
 def test_an_attempt_began_at_the_latest_when_its_state_was_loaded(loaded, began):
-    before = {**Line((("a", 1, None),), "a", "").told(), "over": 2}
+    before = {**Line((("a", 1, None),), "a", "").record(), "over": 2}
     line = next_line({"attempt": before | ({"loaded": micros(AT) + loaded} if loaded else {})}, AT)
     assert line.stages[-1][1] == micros(AT) + began
 
 
 def test_what_an_attempt_that_was_broken_off_had_done_tells_it_from_what_it_did_later():
-    attempt = {**Line((("a", 1, None),), "a", "").told(), "over": None}
+    attempt = {**Line((("a", 1, None),), "a", "").record(), "over": None}
     states = [
         ({}, None, []),
         ({}, "4", []),
@@ -82,7 +82,7 @@ def test_what_an_attempt_that_was_broken_off_had_done_tells_it_from_what_it_did_
 @pytest.mark.parametrize(("length", "after"), [(LENGTH - 1, "row"), (LENGTH, None)])
 def test_of_a_long_line_the_last_attempts_are_kept(length, after):
     before = Line(tuple((str(place), place, place) for place in range(length)), "0", "row")
-    line = next_line({"attempt": {**before.told(), "over": length - 1}}, AT)
+    line = next_line({"attempt": {**before.record(), "over": length - 1}}, AT)
     assert len(line.stages) == LENGTH
     assert line.stages[-2][0] == str(length - 1)
     assert (line.origin, line.after) == ("0", after)

@@ -1,0 +1,103 @@
+"""What `stream_mode="custom"` yields: one event a step, with counts, ids and milliseconds."""
+
+from __future__ import annotations
+
+import time
+from typing import Final, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from reasoningbank_langgraph.records import VerdictStatus
+
+TYPE: Final = "reasoningbank"
+"""The `type` of every event, by which it is told from those of the graph around the loop."""
+
+
+class _Event(TypedDict):
+    type: Literal["reasoningbank"]
+    ms: float
+    """Milliseconds the step took."""
+    count: int
+    """Of what the step is about: lessons, verdicts or rollouts."""
+    ids: list[str]
+    """Ids of the lessons it is about."""
+
+
+class RetrievedEvent(_Event):
+    """Lessons were retrieved for a task."""
+
+    event: Literal["retrieved"]
+    scores: list[float | None]
+    """Similarity of each lesson to the task, 0..1; None from a store without an index."""
+    namespace: list[str]
+    """The bank, labels filled in."""
+
+
+class JudgedEvent(_Event):
+    """An attempt was judged; of MaTTS, all rollouts of the task were."""
+
+    event: Literal["judged"]
+    statuses: NotRequired[dict[VerdictStatus, int]]
+    """Of MaTTS: how many verdicts of each status."""
+    status: NotRequired[VerdictStatus]
+    """Of a single attempt, like the next four."""
+    reason: NotRequired[str | None]
+    """Why the verdict is indeterminate."""
+    judge: NotRequired[str]
+    asked: NotRequired[str | None]
+    """The reply format the model was asked for; None before its first reply, and without a model."""
+    fallbacks: NotRequired[dict[str, int]]
+    """How often its server refused which reply format or token cap."""
+
+
+class ExtractedEvent(_Event):
+    """Lessons were distilled, not yet written."""
+
+    event: Literal["extracted"]
+    reason: str | None
+    """Why there are none."""
+    dropped: dict[str, int]
+    """How many were left out, by reason."""
+    asked: str | None
+    fallbacks: dict[str, int]
+
+
+class ConsolidatedEvent(_Event):
+    """Lessons were written; `count` is of those that were new."""
+
+    event: Literal["consolidated"]
+    namespace: list[str]
+    error: NotRequired[str]
+    """Why the bank could not be reached: the lessons wait in `unwritten`."""
+
+
+class RolloutEvent(_Event):
+    """One rollout of MaTTS came to its end."""
+
+    event: Literal["rollout"]
+    number: int
+    status: VerdictStatus | None
+    """Of its verdict, None where it was not judged."""
+    error: str | None
+    checks: int
+    usage: dict[str, int]
+    """Tokens of all its model calls: `input_tokens, output_tokens, total_tokens`."""
+
+
+class SelectedEvent(_Event):
+    """One rollout was selected."""
+
+    event: Literal["selected"]
+    number: int
+    by: str
+    """What selected it: `only, verifier, majority, model, judge, first, function`."""
+    oracle: bool
+    """Whether the known answer had a say in it."""
+
+
+Event = RetrievedEvent | JudgedEvent | ExtractedEvent | ConsolidatedEvent | RolloutEvent | SelectedEvent
+
+
+def milliseconds_since(started: float) -> float:
+    """Return the milliseconds since a time that `time.perf_counter` gave."""
+    return round((time.perf_counter() - started) * 1000, 3)

@@ -1,0 +1,76 @@
+"""The nodes of a whole loop, made from the arguments that `create_reasoning_bank` and `create_matts` share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reasoningbank_langgraph.chat.models import ModelLike, chat_model
+from reasoningbank_langgraph.nodes._base import MemoryNode
+from reasoningbank_langgraph.nodes.consolidate import create_consolidate
+from reasoningbank_langgraph.nodes.extract import create_extract
+from reasoningbank_langgraph.nodes.judge import create_judge
+from reasoningbank_langgraph.nodes.retrieve import create_retrieve
+from reasoningbank_langgraph.state import Names
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from reasoningbank_langgraph.bank import Match
+    from reasoningbank_langgraph.judges import JudgeLike
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopNodes:
+    """Makes the nodes of one loop; the arguments are those of `create_reasoning_bank`.
+
+    Raises:
+        ValueError: a method is called whose node needs a model, and none is given.
+    """
+
+    model: ModelLike | None
+    judged_by: JudgeLike | None
+    judge_model: ModelLike | None
+    extract_model: ModelLike | None
+    namespace: str | Sequence[str]
+    k: int
+    max_items: int
+    min_score: float | None
+    match: Match
+    time_limit: float
+    names: Names
+
+    def retrieve(self) -> MemoryNode:
+        """Return the node that finds lessons for the task."""
+        return create_retrieve(
+            namespace=self.namespace,
+            k=self.k,
+            max_items=self.max_items,
+            min_score=self.min_score,
+            **self.names._asdict(),
+        )
+
+    def judge(self) -> MemoryNode:
+        """Return the node that judges the attempt."""
+        return create_judge(self.critic_like, judge=self.judged_by, time_limit=self.time_limit, **self.names._asdict())
+
+    def extract(self) -> MemoryNode:
+        """Return the node that distils lessons from one attempt."""
+        return create_extract(self.distiller(), time_limit=self.time_limit, **self.names._asdict())
+
+    def consolidate(self) -> MemoryNode:
+        """Return the node that writes the lessons."""
+        return create_consolidate(namespace=self.namespace, match=self.match)
+
+    @property
+    def critic_like(self) -> ModelLike | None:
+        """The model that judges and compares, None where there is none."""
+        return self.judge_model or self.model
+
+    def distiller(self) -> BaseChatModel:
+        """Return the model that distils."""
+        model = self.extract_model or self.model
+        if model is None:
+            raise ValueError("learning needs a model that distils: give model=... or extract_model=..., or learn=False")
+        return chat_model(model)
