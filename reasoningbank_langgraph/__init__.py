@@ -6,6 +6,7 @@ Names are imported when they are first used, so importing the package loads neit
 - `records`: the records that travel through the loop: frozen, JSON in, JSON out
 - `messages`: messages of a trajectory as plain records, made from whatever form LangChain and LangGraph users have
 - `namespaces`: namespaces with labels in braces, filled when a graph runs: one bank a tenant, never a shared one
+- `driver`: carries the requests of a model dialogue or of a bank operation, sync and async
 - `prompts`: every prompt as a constant. Our own wording throughout
 - `state`: what a graph's state holds: its channels, and where an attempt begins and ends in them
 - `events`: what `stream_mode="custom"` yields, one event a step

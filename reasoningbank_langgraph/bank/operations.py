@@ -1,6 +1,6 @@
 """Operations of a bank are generators that yield batches for the store and are sent the results, or its error.
 
-So each is written once: `run` carries it to a store, `arun` does the same without blocking.
+So each is written once: `run` carries it to a store, and `arun` does so without blocking.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph.bank.item_values import Namespace, distinct, find
+from reasoningbank_langgraph.driver import adrive, drive
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Op, SearchItem
@@ -24,52 +25,28 @@ _TRIES = 100
 
 def run(operation: Ops[Result], store: BaseStore) -> Result:
     """Carry out an operation."""
-    tries = 0
-    try:
-        ops = next(operation)
-        while True:
-            try:
-                results = store.batch(_as_taken(store, ops))
-            except Exception as error:  # noqa: BLE001 - the operation raises it, after it undid what it has to
-                tries += 1
-                ops = _after(error, operation, ops, tries)
-            else:
-                ops = operation.send(results)
-    except StopIteration as stop:
-        result: Result = stop.value
-        return result
+    return drive(operation, lambda ops: drive(_accepted(store, ops), store.batch))
 
 
 async def arun(operation: Ops[Result], store: BaseStore) -> Result:
     """Carry out an operation without blocking the loop."""
-    tries = 0
-    try:
-        ops = next(operation)
-        while True:
-            try:
-                results = await store.abatch(_as_taken(store, ops))
-            except Exception as error:  # noqa: BLE001 - as above
-                tries += 1
-                ops = _after(error, operation, ops, tries)
-            else:
-                ops = operation.send(results)
-    except StopIteration as stop:
-        result: Result = stop.value
-        return result
+    return await adrive(operation, lambda ops: adrive(_accepted(store, ops), store.abatch))
 
 
-def _as_taken(store: BaseStore, ops: Sequence[Op]) -> Sequence[Op]:
-    """Return a batch as the store takes it: InMemoryStore refuses one that embeds a text twice."""
-    return distinct(ops) if isinstance(store, InMemoryStore) else ops
+def _accepted(store: BaseStore, ops: Sequence[Op]) -> Ops[list[Any]]:
+    """Yield one batch until the store accepts it, and return its results.
 
-
-def _after(error: Exception, operation: Ops[Any], ops: Sequence[Op], tries: int) -> Sequence[Op]:
-    """Return the same batch where a read broke off because another thread wrote, else what the operation does next.
-
-    InMemoryStore has no lock. It reads before it writes, so nothing of such a batch is done yet.
+    InMemoryStore refuses a batch that embeds a text twice. It has no lock, so a read fails while another thread writes;
+    it reads before it writes, so nothing of such a batch is done yet and it can be tried again.
     """
-    met_a_write = isinstance(error, RuntimeError) and str(error) == "dictionary changed size during iteration"
-    return ops if met_a_write and tries < _TRIES else operation.throw(error)
+    batch = distinct(ops) if isinstance(store, InMemoryStore) else ops
+    for _ in range(_TRIES - 1):
+        try:
+            return (yield batch)
+        except RuntimeError as error:
+            if str(error) != "dictionary changed size during iteration":
+                raise
+    return (yield batch)
 
 
 def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Generator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from langgraph.errors import GraphBubbleUp
 
@@ -23,10 +24,11 @@ from reasoningbank_langgraph.chat.reply_formats import KnownFormats, known_forma
 from reasoningbank_langgraph.chat.streams import acall_unstreamed, call_unstreamed
 from reasoningbank_langgraph.chat.threads import call_within
 from reasoningbank_langgraph.chat.token_caps import capped
+from reasoningbank_langgraph.driver import adrive, drive
 from reasoningbank_langgraph.errors import ModelCallError, ModelError, ModelTimeoutError, ScriptError
 
 if TYPE_CHECKING:
-    from langchain_core.messages import AIMessage
+    from langchain_core.messages import AIMessage, BaseMessage
     from langchain_core.runnables import Runnable, RunnableConfig
 
 Result = TypeVar("Result")
@@ -71,48 +73,42 @@ class ModelCaller:
         return self._known_formats.asked_how()
 
     def run(self, dialogue: Dialogue[Result], config: RunnableConfig | None = None) -> Result:
-        """Hold the dialogue. Raises `ModelError` when a call fails or takes too long."""
-        request = next(dialogue)
-        while True:
-            reply = self._ask(request, config)
-            try:
-                request = dialogue.send(reply)
-            except StopIteration as stop:
-                result: Result = stop.value
-                return result
+        """Hold the dialogue and return its result.
+
+        Raises:
+            ModelError: a call failed or took too long, and the dialogue did not handle it.
+        """
+        return drive(dialogue, lambda request: drive(self._tries(request), partial(self._call, config)))
 
     async def arun(self, dialogue: Dialogue[Result], config: RunnableConfig | None = None) -> Result:
         """Hold the dialogue without blocking the loop. Raises like `run`."""
-        request = next(dialogue)
-        while True:
-            reply = await self._aask(request, config)
-            try:
-                request = dialogue.send(reply)
-            except StopIteration as stop:
-                result: Result = stop.value
-                return result
+        return await adrive(dialogue, lambda request: adrive(self._tries(request), partial(self._acall, config)))
 
-    def _ask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
+    def _call(self, config: RunnableConfig | None, call: _Call) -> Any:
+        invoke = partial(call.model.invoke, call.messages)
+        return call_within(self.time_limit, self.purpose, partial(call_unstreamed, invoke, config))
+
+    async def _acall(self, config: RunnableConfig | None, call: _Call) -> Any:
+        try:
+            invoke = partial(call.model.ainvoke, call.messages)
+            return await asyncio.wait_for(acall_unstreamed(invoke, config), self.time_limit)
+        except TimeoutError:
+            raise ModelTimeoutError(self.purpose, self.time_limit) from None
+
+    def _tries(self, request: Request) -> Generator[_Call, Any, AIMessage]:
+        """Yield calls in one reply format after another, until one of them brings a reply."""
         pending = _PendingRequest(self._known_formats, request, self.purpose, self._outages)
         while pending.reply is None:
             try:
-                invoke = partial(pending.next_call().invoke, request.messages)
-                pending.take_reply(call_within(self.time_limit, self.purpose, partial(call_unstreamed, invoke, config)))
+                pending.take_reply((yield _Call(pending.next_model(), request.messages)))
             except Exception as error:  # noqa: BLE001 - sorted out there
                 pending.handle_error(error)
         return pending.reply
 
-    async def _aask(self, request: Request, config: RunnableConfig | None) -> AIMessage:
-        pending = _PendingRequest(self._known_formats, request, self.purpose, self._outages)
-        while pending.reply is None:
-            try:
-                invoke = partial(pending.next_call().ainvoke, request.messages)
-                pending.take_reply(await asyncio.wait_for(acall_unstreamed(invoke, config), self.time_limit))
-            except TimeoutError:
-                pending.handle_error(ModelTimeoutError(self.purpose, self.time_limit))
-            except Exception as error:  # noqa: BLE001 - sorted out there
-                pending.handle_error(error)
-        return pending.reply
+
+class _Call(NamedTuple):
+    model: Runnable[Any, Any]
+    messages: Sequence[BaseMessage]
 
 
 class _PendingRequest:
@@ -125,7 +121,7 @@ class _PendingRequest:
         self.reply: AIMessage | None = None
         self._fallback: AIMessage | None = None
 
-    def next_call(self) -> Runnable[Any, Any]:
+    def next_model(self) -> Runnable[Any, Any]:
         """Return what to invoke with the messages."""
         model = capped(self.known.model, self.request.max_tokens, self.bad_cap)
         call = self.formats[0].bind(model, self.request.schema)

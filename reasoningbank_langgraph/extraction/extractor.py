@@ -118,24 +118,17 @@ class LessonExtractor(Runnable[Judged, Distilled]):
 
     def invoke(self, input: Judged, config: RunnableConfig | None = None, **kwargs: Any) -> Distilled:
         """Distil lessons; never raises for what a model does or fails to do."""
-        if input.verdict.status == "indeterminate":
-            return Distilled([], "indeterminate")
-        try:
-            return self.caller.run(self._dialogue(input), config)
-        except ModelError as error:
-            return Distilled([], "error", raw=str(error))
+        return self.caller.run(self.dialogue(input), config)
 
     async def ainvoke(self, input: Judged, config: RunnableConfig | None = None, **kwargs: Any) -> Distilled:
         """Async form of `invoke`."""
-        if input.verdict.status == "indeterminate":
-            return Distilled([], "indeterminate")
-        try:
-            return await self.caller.arun(self._dialogue(input), config)
-        except ModelError as error:
-            return Distilled([], "error", raw=str(error))
+        return await self.caller.arun(self.dialogue(input), config)
 
-    def _dialogue(self, judged: Judged) -> Dialogue[Distilled]:
+    def dialogue(self, judged: Judged) -> Dialogue[Distilled]:
+        """Ask for lessons from one attempt; an indeterminate verdict gives none, and the model is not asked."""
         attempt, verdict = judged
+        if verdict.status == "indeterminate":
+            return Distilled([], "indeterminate")
         room = self.asking.room
         question = (prompts.EXTRACT_SHORT if self.asking.small else prompts.EXTRACT_USER).format(
             task=task_block(attempt, room.task),
@@ -147,7 +140,7 @@ class LessonExtractor(Runnable[Judged, Distilled]):
             max_items=ITEMS_PER_ATTEMPT,
         )
         asked = [SystemMessage(prompts.EXTRACT_SYSTEM), HumanMessage(question)]
-        return ask_lessons([attempt], asked, self.asking, 1 if self.asking.small else ITEMS_PER_ATTEMPT)
+        return (yield from ask_lessons([attempt], asked, self.asking, 1 if self.asking.small else ITEMS_PER_ATTEMPT))
 
 
 def items_schema(cap: int, *, short: bool = False) -> dict[str, Any]:
@@ -171,11 +164,14 @@ def ask_lessons(attempts: Sequence[Attempt], asked: list[BaseMessage], asking: A
     asked = [*asked[:-1], HumanMessage(redact_secrets(content_text(asked[-1].content)).text)]
     schema, masked = items_schema(cap, short=asking.small), _masked(asked, attempts)
     first = masked if asking.small else asked
-    reply = yield Request(first, schema, asking.max_tokens)
-    distilled = accept(attempts, reply, cap)
-    if again := _again(distilled, first, reply, masked):
-        reply = yield Request(again, schema, asking.max_tokens)
+    try:
+        reply = yield Request(first, schema, asking.max_tokens)
         distilled = accept(attempts, reply, cap)
+        if again := _again(distilled, first, reply, masked):
+            reply = yield Request(again, schema, asking.max_tokens)
+            distilled = accept(attempts, reply, cap)
+    except ModelError as error:
+        return Distilled([], "error", raw=str(error))
     return distilled
 
 

@@ -51,17 +51,11 @@ class LLMJudge(Judge):
 
     def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
-        try:
-            return self.caller.run(self._dialogue(input), config)
-        except ModelError as error:
-            return verdict_on_error("llm", error)
+        return self.caller.run(self._dialogue(input), config)
 
     async def ainvoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
-        try:
-            return await self.caller.arun(self._dialogue(input), config)
-        except ModelError as error:
-            return verdict_on_error("llm", error)
+        return await self.caller.arun(self._dialogue(input), config)
 
     def _dialogue(self, attempt: Attempt) -> Dialogue[Verdict]:
         question = prompts.JUDGE_USER.format(
@@ -69,11 +63,12 @@ class LLMJudge(Judge):
             trajectory=trajectory_block(attempt, self.room.trajectory),
             answer=answer_block(attempt, self.room.answer),
         )
-        asked = [SystemMessage(prompts.JUDGE_SYSTEM.format()), HumanMessage(question)]
-        reply = yield Request(asked, VERDICT_SCHEMA, self.max_tokens)
-        verdict = parse_verdict(reply)
-        if verdict.reason in ("unparsed", "truncated"):
-            repair = HumanMessage(prompts.REPAIR_USER.format(reason=verdict.reason))
-            reply = yield Request([*asked, repair], VERDICT_SCHEMA, self.max_tokens)
-            verdict = parse_verdict(reply)
+        prompt = [SystemMessage(prompts.JUDGE_SYSTEM.format()), HumanMessage(question)]
+        try:
+            verdict = parse_verdict((yield Request(prompt, VERDICT_SCHEMA, self.max_tokens)))
+            if verdict.reason in ("unparsed", "truncated"):
+                repair = HumanMessage(prompts.REPAIR_USER.format(reason=verdict.reason))
+                verdict = parse_verdict((yield Request([*prompt, repair], VERDICT_SCHEMA, self.max_tokens)))
+        except ModelError as error:
+            return verdict_on_error("llm", error)
         return verdict.model_copy(update={"judge": "llm"})

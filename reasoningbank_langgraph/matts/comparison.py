@@ -9,6 +9,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
+from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.parsing.answers import answered
 from reasoningbank_langgraph.records import Attempt
 from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
@@ -31,10 +32,13 @@ def ask_best(attempts: Sequence[Attempt]) -> Dialogue[Opinion]:
     """Ask which attempt is the best. The order of the list must not matter, so a choice that moves with it is none."""
     forward = list(range(len(attempts)))
     named: list[tuple[int | None, str]] = []
-    for order in (forward, forward[::-1]):
-        reply = yield Request(_asked([attempts[index] for index in order]), _schema(len(order)), MAX_TOKENS)
-        place, reason = _read(reply, len(order))
-        named.append((None if place is None else order[place - 1], reason))
+    try:
+        for order in (forward, forward[::-1]):
+            reply = yield Request(_asked([attempts[index] for index in order]), _schema(len(order)), MAX_TOKENS)
+            place, reason = _read(reply, len(order))
+            named.append((None if place is None else order[place - 1], reason))
+    except ModelError as error:
+        return Opinion(None, str(error))
     (first, reason), (second, _) = named
     if first is None or second is None:
         return Opinion(None, "the model named no attempt")

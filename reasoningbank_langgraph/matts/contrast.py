@@ -11,7 +11,6 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.dialogue import Dialogue
-from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction import Asking, Distilled, Judged, LessonExtractor, ask_lessons
 from reasoningbank_langgraph.matts.records import judged_rollout, rollouts_of
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
@@ -54,27 +53,18 @@ def create_contrast(
     single = LessonExtractor(model, max_tokens=max_tokens, time_limit=time_limit)
     caller, asking = single.caller, Asking.of(model, max_tokens)
 
+    def distil(group: Sequence[Judged]) -> Dialogue[Distilled]:
+        if not group:
+            return Distilled([], "indeterminate")
+        return (yield from single.dialogue(group[0]) if len(group) == 1 else contrast(group, asking))
+
     def extract(state: State, context: Context) -> Update:
         started, group = time.perf_counter(), judged_rollouts(state)
-        if len(group) < 2:
-            distilled = single.invoke(group[0], context.config) if group else Distilled([], "indeterminate")
-        else:
-            try:
-                distilled = caller.run(contrast(group, asking), context.config)
-            except ModelError as error:
-                distilled = Distilled([], "error", raw=str(error))
-        return update(group, distilled, context, started)
+        return update(group, caller.run(distil(group), context.config), context, started)
 
     async def aextract(state: State, context: Context) -> Update:
         started, group = time.perf_counter(), judged_rollouts(state)
-        if len(group) < 2:
-            distilled = await single.ainvoke(group[0], context.config) if group else Distilled([], "indeterminate")
-        else:
-            try:
-                distilled = await caller.arun(contrast(group, asking), context.config)
-            except ModelError as error:
-                distilled = Distilled([], "error", raw=str(error))
-        return update(group, distilled, context, started)
+        return update(group, await caller.arun(distil(group), context.config), context, started)
 
     def update(group: Sequence[Judged], distilled: Distilled, context: Context, started: float) -> Update:
         items = make_group_items(group, distilled, caller.model_name, context) if group else []

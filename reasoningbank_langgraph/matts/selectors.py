@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.chat.threads import in_own_thread
-from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.math_answers import final_answer, is_refusal
 from reasoningbank_langgraph.matts.comparison import Opinion, ask_best
 from reasoningbank_langgraph.matts.records import Rollout, attempt_of_rollout, judged_rollout
@@ -118,11 +117,8 @@ class RolloutSelector:
             return settled
         if self.caller is None or len(settled) == 1:
             return conclude(settled, None)
-        try:
-            opinion = self.caller.run(ask_best([attempt_of_rollout(state, rollout) for rollout in settled]), config)
-        except ModelError as error:
-            opinion = Opinion(None, str(error))
-        return conclude(settled, opinion)
+        dialogue = ask_best([attempt_of_rollout(state, rollout) for rollout in settled])
+        return conclude(settled, self.caller.run(dialogue, config))
 
     async def achoose(
         self, state: Mapping[str, Any], rollouts: Sequence[Rollout], start: str, config: RunnableConfig
@@ -135,12 +131,8 @@ class RolloutSelector:
             return settled
         if self.caller is None or len(settled) == 1:
             return conclude(settled, None)
-        try:
-            asked = ask_best([attempt_of_rollout(state, rollout) for rollout in settled])
-            opinion = await self.caller.arun(asked, config)
-        except ModelError as error:
-            opinion = Opinion(None, str(error))
-        return conclude(settled, opinion)
+        dialogue = ask_best([attempt_of_rollout(state, rollout) for rollout in settled])
+        return conclude(settled, await self.caller.arun(dialogue, config))
 
 
 def conclude(pool: Sequence[Rollout], opinion: Opinion | None) -> Selection:

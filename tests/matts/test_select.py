@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from reasoningbank_langgraph import ReferenceJudge, Verdict
+from reasoningbank_langgraph.driver import drive
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction import Judged
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
@@ -215,10 +216,13 @@ class Down:
 
     def run(self, dialogue, config):
         self.asked.append(config)
-        raise ModelError("down")
+        return drive(dialogue, self.fail)
 
     async def arun(self, dialogue, config):
         return self.run(dialogue, config)
+
+    def fail(self, request):
+        raise ModelError("down")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 ROWS = [
     ["errors"],
-    ["messages", "namespaces", "files"],
+    ["messages", "namespaces", "files", "driver"],
     ["records"],
     ["prompts", "text", "events"],
     ["chat", "parsing", "embeddings"],
