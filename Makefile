@@ -99,7 +99,7 @@ $(VENV)-%/.fast: pyproject.toml
 	$(if $(filter lowest newest,$*),$(PYTHON),$*) -m venv $(VENV)-$*
 	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check uv
 	@echo torch > $(VENV)-$*/without-torch
-	$(VENV)-$*/bin/uv pip install --quiet --python $(VENV)-$*/bin/python --excludes $(VENV)-$*/without-torch \
+	$(VENV)-$*/bin/uv pip install --quiet --compile-bytecode --python $(VENV)-$*/bin/python --excludes $(VENV)-$*/without-torch \
 	    --resolution $(if $(filter lowest,$*),lowest-direct,highest) -e ".[$(EXTRAS)]"
 	@touch $@
 
