@@ -1,6 +1,6 @@
 """ReasoningBank for LangGraph: agents that learn from what worked and what failed.
 
-Names are imported when they are first used, so importing the package loads neither torch nor chromadb.
+ChannelNames are imported when they are first used, so importing the package loads neither torch nor chromadb.
 
 - `errors`: every error the package raises on purpose
 - `records`: the records that travel through the loop: frozen, JSON in, JSON out

@@ -12,7 +12,7 @@ from reasoningbank_langgraph.matts.build import build_matts
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes._loop import LoopNodes
 from reasoningbank_langgraph.solvers import retrieve_node, solver_node
-from reasoningbank_langgraph.state import LoopState, Names, Selector, loop_state
+from reasoningbank_langgraph.state import ChannelNames, LoopState, Selector, loop_state
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import Match
@@ -103,7 +103,7 @@ def create_reasoning_bank(
         min_score=min_score,
         match=match,
         time_limit=time_limit,
-        names=Names(task, answer, messages).of_state(state_schema),
+        names=ChannelNames(task, answer, messages).of_state(state_schema),
     )
     if scaling is not None:
         return build_matts(solver, scaling, nodes, learn=learn, own=state_schema)

@@ -22,7 +22,7 @@ from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes._base import MemoryNode
 from reasoningbank_langgraph.nodes._loop import LoopNodes
 from reasoningbank_langgraph.solvers import retrieve_node
-from reasoningbank_langgraph.state import Names, Selector, loop_state
+from reasoningbank_langgraph.state import ChannelNames, Selector, loop_state
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import Match
@@ -124,7 +124,7 @@ def create_matts(
         min_score=min_score,
         match=match,
         time_limit=time_limit,
-        names=Names(task, answer, messages).of_state(state_schema),
+        names=ChannelNames(task, answer, messages).of_state(state_schema),
     )
     scaling = Scaling(
         k=k,

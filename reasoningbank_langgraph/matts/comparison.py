@@ -34,8 +34,8 @@ def ask_best(attempts: Sequence[Attempt]) -> Dialogue[Opinion]:
     named: list[tuple[int | None, str]] = []
     try:
         for order in (forward, forward[::-1]):
-            reply = yield Request(_asked([attempts[index] for index in order]), _schema(len(order)), MAX_TOKENS)
-            place, reason = _read(reply, len(order))
+            reply = yield Request(_question([attempts[index] for index in order]), _schema(len(order)), MAX_TOKENS)
+            place, reason = _parse(reply, len(order))
             named.append((None if place is None else order[place - 1], reason))
     except ModelError as error:
         return Opinion(None, str(error))
@@ -47,9 +47,9 @@ def ask_best(attempts: Sequence[Attempt]) -> Dialogue[Opinion]:
     return Opinion(first, reason)
 
 
-def _asked(attempts: Sequence[Attempt]) -> list[BaseMessage]:
+def _question(attempts: Sequence[Attempt]) -> list[BaseMessage]:
     budget = MAX_CHARS // len(attempts)
-    shown = [
+    blocks = [
         prompts.CHOOSE_ATTEMPT.format(
             number=number,
             trajectory=trajectory_block(attempt, budget),
@@ -58,7 +58,7 @@ def _asked(attempts: Sequence[Attempt]) -> list[BaseMessage]:
         for number, attempt in enumerate(attempts, 1)
     ]
     numbers = ", ".join(str(number) for number in range(1, len(attempts) + 1))
-    question = prompts.CHOOSE_USER.format(task=task_block(attempts[0]), attempts="\n\n".join(shown), numbers=numbers)
+    question = prompts.CHOOSE_USER.format(task=task_block(attempts[0]), attempts="\n\n".join(blocks), numbers=numbers)
     return [SystemMessage(prompts.CHOOSE_SYSTEM), HumanMessage(question)]
 
 
@@ -68,7 +68,7 @@ def _schema(count: int) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": ["reason", "best"]}
 
 
-def _read(reply: AIMessage, count: int) -> tuple[int | None, str]:
+def _parse(reply: AIMessage, count: int) -> tuple[int | None, str]:
     value = answered(reply, "best")
     named = "" if value is None else str(value["best"]).strip()
     if value is None or not (named.isdecimal() and len(named) <= len(str(count))):

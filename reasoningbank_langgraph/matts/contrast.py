@@ -22,7 +22,7 @@ from reasoningbank_langgraph.text.trajectory import answer_block, task_block, tr
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from reasoningbank_langgraph.state import Names
+    from reasoningbank_langgraph.state import ChannelNames
 
 SHOWN, SHOWN_SMALL = 6, 2
 """Attempts a model is shown at most: successes and failures in turn."""
@@ -38,7 +38,7 @@ PROMPTS = prompts.prompt_hash(
 
 
 def create_contrast(
-    model: BaseChatModel, names: Names, *, max_tokens: int = 900, time_limit: float = 120.0
+    model: BaseChatModel, names: ChannelNames, *, max_tokens: int = 900, time_limit: float = 120.0
 ) -> MemoryNode:
     """Return a node that fills `lessons` with at most five items from all judged rollouts of the task.
 

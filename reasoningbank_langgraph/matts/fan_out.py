@@ -19,12 +19,12 @@ from reasoningbank_langgraph.matts.scaling import Scaling
 from reasoningbank_langgraph.matts.selectors import without_reference
 from reasoningbank_langgraph.matts.votes import count_votes
 from reasoningbank_langgraph.nodes._base import Context
-from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.state import ChannelNames
 
 _OURS = ("rollouts", "rollout_values", "selection")
 
 
-def create_fan_out(scaling: Scaling, names: Names) -> Callable[[Any], list[Send] | str]:
+def create_fan_out(scaling: Scaling, names: ChannelNames) -> Callable[[Any], list[Send] | str]:
     """Return the edge that sends the next wave of rollouts, or goes on to selection.
 
     Each rollout is sent a deep copy of the state: what it changes in place, no other one sees. What cannot be copied,
@@ -51,7 +51,7 @@ def _copied(state: Mapping[str, Any]) -> dict[str, Any]:
     return copied
 
 
-def _unanswered(state: Mapping[str, Any], names: Names) -> dict[str, Any]:
+def _unanswered(state: Mapping[str, Any], names: ChannelNames) -> dict[str, Any]:
     """The state as a rollout begins with it: an answer to an earlier task of the thread is not its own."""
     shared = {name: value for name, value in state.items() if name not in _OURS}
     if isinstance(names.answer, str):

@@ -18,7 +18,7 @@ from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.records import Failure
 from reasoningbank_langgraph.parsing.answers import answered
 from reasoningbank_langgraph.solvers.inserted_messages import CHECK, TASK, inserted, unstreamed
-from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.state import ChannelNames
 from reasoningbank_langgraph.state.attempts import attempt_of
 from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
 
@@ -34,7 +34,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def create_ask(checks: int, names: Names, *, quiet: bool) -> Callable[[Any], dict[str, Any]]:
+def create_ask(checks: int, names: ChannelNames, *, quiet: bool) -> Callable[[Any], dict[str, Any]]:
     """Return the node that asks for the next check, or ends them.
 
     Checks end after `checks` of them, when two in a row left the answer as it was, or when one failed. An answer that
@@ -96,7 +96,7 @@ def check_failed(_: Any, error: NodeError) -> Command[str]:
 
 
 def create_refine(
-    model: BaseChatModel, names: Names, *, max_tokens: int = 1_000, time_limit: float = 120.0
+    model: BaseChatModel, names: ChannelNames, *, max_tokens: int = 1_000, time_limit: float = 120.0
 ) -> RunnableLambda[Any, dict[str, Any]]:
     """Return the node that has the model check its own attempt, with the lessons it had for solving.
 
@@ -121,7 +121,7 @@ def create_refine(
         lessons = [HumanMessage(state["memory_prompt"])] if state.get("memory_prompt") else []
         messages = [SystemMessage(prompts.REFINE_SYSTEM), *lessons, HumanMessage(question)]
         reply = yield Request(messages, _SCHEMA, max_tokens)
-        return _read(reply, state["drafts"][-1], names)
+        return _update(reply, state["drafts"][-1], names)
 
     def refine(state: Any, config: RunnableConfig) -> dict[str, Any]:
         return caller.run(dialogue(state), config)
@@ -132,11 +132,11 @@ def create_refine(
     return RunnableLambda(refine, arefine, name="refine")
 
 
-def _read(reply: AIMessage, before: str | None, names: Names) -> dict[str, Any]:
+def _update(reply: AIMessage, before: str | None, names: ChannelNames) -> dict[str, Any]:
     """A reply that cannot be read is kept as a note; the answer before it stands."""
-    read = answered(reply, "answer")
-    if read is None:
+    fields = answered(reply, "answer")
+    if fields is None:
         return {str(names.answer): before, str(names.messages): [reply]}
-    answer = str(read["answer"])
-    note = AIMessage(f"{read.get('note') or ''}\n\n{answer}".strip(), usage_metadata=reply.usage_metadata)
+    answer = str(fields["answer"])
+    note = AIMessage(f"{fields.get('note') or ''}\n\n{answer}".strip(), usage_metadata=reply.usage_metadata)
     return {str(names.answer): answer, str(names.messages): [note]}

@@ -14,7 +14,7 @@ from reasoningbank_langgraph.chat.threads import OwnThread, is_sync
 from reasoningbank_langgraph.matts.refine import check_failed, create_ask
 from reasoningbank_langgraph.solvers import solver_node
 from reasoningbank_langgraph.solvers.inserted_messages import adds_messages
-from reasoningbank_langgraph.state import LoopState, Names, loop_state
+from reasoningbank_langgraph.state import ChannelNames, LoopState, loop_state
 
 
 class AttemptState(LoopState, total=False):
@@ -29,7 +29,7 @@ class AttemptState(LoopState, total=False):
 
 
 def create_rollout_graph(
-    solver: Any, *, checks: int, refiner: Any, judge: Any, names: Names, own: type[Any] | None
+    solver: Any, *, checks: int, refiner: Any, judge: Any, names: ChannelNames, own: type[Any] | None
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return the graph that makes one attempt at the task and judges it.
 
@@ -86,7 +86,7 @@ def _next(after: str) -> Any:
     return route
 
 
-def _check_names(builder: StateGraph[Any, Any, Any, Any], names: Names) -> None:
+def _check_names(builder: StateGraph[Any, Any, Any, Any], names: ChannelNames) -> None:
     if not (isinstance(names.answer, str) and isinstance(names.messages, str)):
         raise ValueError("checks write `answer` and `messages`: name these channels, a function cannot be written to")
     if not isinstance(builder.channels[names.messages], BinaryOperatorAggregate):

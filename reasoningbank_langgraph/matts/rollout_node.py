@@ -23,7 +23,7 @@ from reasoningbank_langgraph.matts.records import Failure, Rollout
 from reasoningbank_langgraph.matts.scaling import Scaling
 from reasoningbank_langgraph.matts.solver_channels import SolverChannels
 from reasoningbank_langgraph.nodes._base import Context
-from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.state import ChannelNames
 from reasoningbank_langgraph.state.attempts import add_usage, attempt_of, messages_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,12 @@ class _Run:
     """One rollout on its way."""
 
     def __init__(
-        self, sent: Mapping[str, Any], config: RunnableConfig, scaling: Scaling, names: Names, channels: SolverChannels
+        self,
+        sent: Mapping[str, Any],
+        config: RunnableConfig,
+        scaling: Scaling,
+        names: ChannelNames,
+        channels: SolverChannels,
     ) -> None:
         self.names, self.channels, self.before = names, channels, channels.copied(sent)
         self.started = time.perf_counter()
@@ -127,7 +132,7 @@ class _Run:
 
 
 def create_rollout(
-    attempt: CompiledStateGraph[Any, Any, Any, Any], scaling: Scaling, names: Names, channels: SolverChannels
+    attempt: CompiledStateGraph[Any, Any, Any, Any], scaling: Scaling, names: ChannelNames, channels: SolverChannels
 ) -> RunnableLambda[Any, dict[str, Any]]:
     """Return the node that runs one rollout on a state of its own, within its time limit.
 

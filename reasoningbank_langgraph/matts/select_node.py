@@ -24,14 +24,16 @@ from reasoningbank_langgraph.matts.selectors import (
 )
 from reasoningbank_langgraph.matts.votes import SHORT, group_answers
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.state import ChannelNames
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import RunnableConfig
 
 
-def create_select(scaling: Scaling, *, model: BaseChatModel | None, time_limit: float, names: Names) -> MemoryNode:
+def create_select(
+    scaling: Scaling, *, model: BaseChatModel | None, time_limit: float, names: ChannelNames
+) -> MemoryNode:
     """Return the node that fills `selection`, `verdict` and the solver's channels from the rollout it selects.
 
     Args:
@@ -106,7 +108,7 @@ def _needs_another_look(state: Mapping[str, Any], scaling: Scaling, sound: Seque
     return state["attempt"]["reference"] is not None and may_look and any(map(judged_by_reference, sound))
 
 
-def _left_behind(state: Mapping[str, Any], chosen: Rollout, names: Names) -> dict[str, Any]:
+def _left_behind(state: Mapping[str, Any], chosen: Rollout, names: ChannelNames) -> dict[str, Any]:
     left = dict((state.get("rollout_values") or {}).get(str(chosen.number), {}))
     if isinstance(names.answer, str) and left.get(names.answer) is None:
         left[names.answer] = chosen.answer

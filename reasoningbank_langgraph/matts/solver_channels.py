@@ -17,7 +17,7 @@ from langgraph.graph import StateGraph
 from langgraph.types import Overwrite
 
 from reasoningbank_langgraph.solvers.inserted_messages import CHECK, adds_messages, changes, is_inserted
-from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.state import ChannelNames
 
 _LAST, _REDUCED, _PASSING = (
     (LastValue,),
@@ -38,7 +38,7 @@ class SolverChannels(NamedTuple):
 
     @classmethod
     def of(
-        cls, builder: StateGraph[Any, Any, Any, Any], names: Names, own: type[Any] | None, ours: type[Any]
+        cls, builder: StateGraph[Any, Any, Any, Any], names: ChannelNames, own: type[Any] | None, ours: type[Any]
     ) -> SolverChannels:
         """Return the solver's channels in a graph.
 

@@ -19,7 +19,7 @@ class Group(NamedTuple):
     members: list[Rollout]
 
 
-class _Answered(NamedTuple):
+class _Answer(NamedTuple):
     rollout: Rollout
     answer: str
 
@@ -37,29 +37,29 @@ def count_votes(rollouts: Sequence[Rollout]) -> list[Group]:
     A refusal has none, nor has a rollout that failed, ended without an answer or was judged wrong. Where some replies
     mark their answer, a long reply that does not is one without an answer.
     """
-    return _grouped([given for given in _answered(rollouts) if not given.refuses and not given.judged("failure")])
+    return _group([entry for entry in _answers(rollouts) if not entry.refuses and not entry.judged("failure")])
 
 
 def group_answers(rollouts: Sequence[Rollout]) -> list[Group]:
     """Return the votes; where there are none, those of answers judged wrong, else of refusals judged right."""
-    answered = _answered(rollouts)
-    judged_wrong = [given for given in answered if not given.refuses]
-    accepted = [given for given in answered if given.refuses and given.judged("success")]
-    return count_votes(rollouts) or _grouped(judged_wrong) or _grouped(accepted)
+    answers = _answers(rollouts)
+    judged_wrong = [entry for entry in answers if not entry.refuses]
+    accepted = [entry for entry in answers if entry.refuses and entry.judged("success")]
+    return count_votes(rollouts) or _group(judged_wrong) or _group(accepted)
 
 
-def _answered(rollouts: Sequence[Rollout]) -> list[_Answered]:
+def _answers(rollouts: Sequence[Rollout]) -> list[_Answer]:
     return [
-        _Answered(rollout, answer)
+        _Answer(rollout, answer)
         for rollout in rollouts
         if rollout.error is None and (answer := final_answer(rollout.answer)) is not None
     ]
 
 
-def _grouped(answered: Sequence[_Answered]) -> list[Group]:
-    marked = any(answer != rollout.answer for rollout, answer in answered)
+def _group(answers: Sequence[_Answer]) -> list[Group]:
+    marked = any(answer != rollout.answer for rollout, answer in answers)
     groups: list[Group] = []
-    for rollout, answer in answered:
+    for rollout, answer in answers:
         if marked and answer == rollout.answer and len(answer) > SHORT:
             continue
         group = next((group for group in groups if same_answer(group.answer, answer)), None)

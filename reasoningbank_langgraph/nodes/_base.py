@@ -17,7 +17,7 @@ from reasoningbank_langgraph.events import Event
 from reasoningbank_langgraph.namespaces import Filled, resolve
 from reasoningbank_langgraph.nodes._caching import Watch
 from reasoningbank_langgraph.records import now
-from reasoningbank_langgraph.state import Names, ReasoningBankState, as_state
+from reasoningbank_langgraph.state import ChannelNames, ReasoningBankState, as_state
 from reasoningbank_langgraph.state.channels import OfRun
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Context(NamedTuple):
     def began(self) -> datetime:
         """When the checkpoint was made that this step begins on: the same however often it is tried."""
         info = self.runtime.execution_info
-        return min(now(), _made(info.checkpoint_id) if info else now())
+        return min(now(), _checkpoint_time(info.checkpoint_id) if info else now())
 
     @property
     def nested(self) -> bool:
@@ -86,7 +86,7 @@ class Context(NamedTuple):
         self.runtime.stream_writer(event)
 
 
-def _made(checkpoint_id: str) -> datetime:
+def _checkpoint_time(checkpoint_id: str) -> datetime:
     """When a checkpoint was made, which LangGraph's ids tell; now for an id of another kind."""
     try:
         name = UUID(checkpoint_id)
@@ -108,7 +108,7 @@ class MemoryNode(Runnable[Any, Update]):
     `ReasoningBankState`.
     """
 
-    def __init__(self, name: str, step: Step, astep: AsyncStep, names: Names) -> None:
+    def __init__(self, name: str, step: Step, astep: AsyncStep, names: ChannelNames) -> None:
         self.name = name
         self._step, self._astep = step, astep
         if all(isinstance(selector, str) for selector in names):
@@ -131,7 +131,7 @@ class MemoryNode(Runnable[Any, Update]):
     def _context(self, state: Any, config: RunnableConfig | None) -> Context:
         return Context.here(self.name or "", ensure_config(config), as_state(state))
 
-    def _bring_channels(self, names: Names) -> None:
+    def _bring_channels(self, names: ChannelNames) -> None:
         """Annotate this node's call: LangGraph reads a node's channels from its first parameter's type.
 
         The user's own channels are annotated such that LangGraph takes them as whatever those channels are.

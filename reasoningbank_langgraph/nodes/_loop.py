@@ -12,7 +12,7 @@ from reasoningbank_langgraph.nodes.consolidate import create_consolidate
 from reasoningbank_langgraph.nodes.extract import create_extract
 from reasoningbank_langgraph.nodes.judge import create_judge
 from reasoningbank_langgraph.nodes.retrieve import create_retrieve
-from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.state import ChannelNames
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -39,7 +39,7 @@ class LoopNodes:
     min_score: float | None
     match: Match
     time_limit: float
-    names: Names
+    names: ChannelNames
 
     def retrieve(self) -> MemoryNode:
         """Return the node that finds lessons for the task."""

@@ -11,7 +11,7 @@ from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, Filled, check_
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
 from reasoningbank_langgraph.records import MemoryItem
-from reasoningbank_langgraph.state import Names, UnwrittenAttempt
+from reasoningbank_langgraph.state import ChannelNames, UnwrittenAttempt
 
 
 def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, match: Match = "both") -> MemoryNode:
@@ -68,7 +68,7 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
             unwritten.pop(0)
         return writing.update()
 
-    return MemoryNode("consolidate", consolidate, aconsolidate, Names())
+    return MemoryNode("consolidate", consolidate, aconsolidate, ChannelNames())
 
 
 class _Writing:

@@ -12,7 +12,7 @@ from reasoningbank_langgraph.events import TYPE, ExtractedEvent, milliseconds_si
 from reasoningbank_langgraph.extraction import PROMPTS, Distilled, Judged, LessonExtractor
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict, now
-from reasoningbank_langgraph.state import ExtractionReport, Names, Selector
+from reasoningbank_langgraph.state import ChannelNames, ExtractionReport, Selector
 from reasoningbank_langgraph.state.attempts import attempt_of
 from reasoningbank_langgraph.state.lineage import Line
 
@@ -50,7 +50,7 @@ def create_extract(
         MissingStateError: when run, no verdict is there.
     """
     extractor = LessonExtractor(chat_model(model), max_tokens=max_tokens, time_limit=time_limit)
-    names, caller = Names(task, answer, messages), extractor.caller
+    names, caller = ChannelNames(task, answer, messages), extractor.caller
 
     def extract(state: State, context: Context) -> Update:
         started, judged = time.perf_counter(), judged_of(state, names)
@@ -67,7 +67,7 @@ def create_extract(
     return MemoryNode("extract", extract, aextract, names)
 
 
-def judged_of(state: State, names: Names) -> Judged:
+def judged_of(state: State, names: ChannelNames) -> Judged:
     """Return the attempt in the state and the verdict on it. Raises `MissingStateError` if there is no verdict."""
     if not state.get("verdict"):
         raise MissingStateError("extract", "verdict", "judge")

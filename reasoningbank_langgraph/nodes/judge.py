@@ -14,7 +14,7 @@ from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge, a
 from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import Attempt, Verdict
-from reasoningbank_langgraph.state import Names, Selector
+from reasoningbank_langgraph.state import ChannelNames, Selector
 from reasoningbank_langgraph.state.attempts import attempt_of
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def create_judge(
         runnable = LLMJudge(chat_model(model), time_limit=time_limit)
     else:
         raise ValueError("create_judge needs a model, or judge=... for a judge that needs none")
-    names, name, outages = Names(task, answer, messages), runnable.get_name(), Outages()
+    names, name, outages = ChannelNames(task, answer, messages), runnable.get_name(), Outages()
 
-    def judged(state: State, context: Context) -> Update:
+    def judge_attempt(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
             verdict = _unanswered(attempt) or as_verdict(
@@ -69,7 +69,7 @@ def create_judge(
             verdict = verdict_on_error(name, error, outages)
         return _update(verdict, runnable, context, started)
 
-    async def ajudged(state: State, context: Context) -> Update:
+    async def ajudge_attempt(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
             verdict = _unanswered(attempt) or as_verdict(
@@ -79,7 +79,7 @@ def create_judge(
             verdict = verdict_on_error(name, error, outages)
         return _update(verdict, runnable, context, started)
 
-    return MemoryNode("judge", judged, ajudged, names)
+    return MemoryNode("judge", judge_attempt, ajudge_attempt, names)
 
 
 def _unanswered(attempt: Attempt) -> Verdict | None:

@@ -12,7 +12,7 @@ from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
 from reasoningbank_langgraph.records import RetrievedMemory
-from reasoningbank_langgraph.state import Names, Selector
+from reasoningbank_langgraph.state import ChannelNames, Selector
 from reasoningbank_langgraph.state.attempts import stale_channels, start_attempt, task_update
 from reasoningbank_langgraph.text import render_memories
 
@@ -49,7 +49,7 @@ def create_retrieve(
         InvalidTaskError: when run, the task is empty, too long or no text.
         MissingStoreError: when run in a graph without a store.
     """
-    template, names = check_template(namespace), Names(task, answer, messages)
+    template, names = check_template(namespace), ChannelNames(task, answer, messages)
     options: dict[str, Any] = {"k": k, "max_items": max_items, "min_score": min_score}
     check_question(k, max_items, min_score)
 
@@ -77,7 +77,7 @@ def create_retrieve(
 class _Search:
     """What is searched where, and what the state becomes with what is found."""
 
-    def __init__(self, state: State, context: Context, template: Sequence[str], names: Names) -> None:
+    def __init__(self, state: State, context: Context, template: Sequence[str], names: ChannelNames) -> None:
         self.started, self.context = time.perf_counter(), context
         attempt = start_attempt(state, names, context.began)
         self.bank = MemoryBank(context.store, context.namespace(template))

@@ -21,14 +21,14 @@ from reasoningbank_langgraph.solvers.inserted_messages import (
     inserted,
     is_inserted,
 )
-from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.state import ChannelNames
 
 logger = logging.getLogger(__name__)
 
 _SHOWING = {"memory_prompt", "memories"}
 
 
-def solver_node(solver: Any, names: Names, schema: type[Any], *, checks: bool = False) -> Any:
+def solver_node(solver: Any, names: ChannelNames, schema: type[Any], *, checks: bool = False) -> Any:
     """Return the node for a solver: as it is, or an agent with what shows it the task and the lessons.
 
     An agent is a compiled graph that reads the conversation. Unless that ends with the task already, the task is added
@@ -60,7 +60,7 @@ def solver_node(solver: Any, names: Names, schema: type[Any], *, checks: bool = 
     return solver
 
 
-def retrieve_node(solver: Any, names: Names, schema: type[Any], retrieve: Any) -> Any:
+def retrieve_node(solver: Any, names: ChannelNames, schema: type[Any], retrieve: Any) -> Any:
     """Return the node that retrieves for a solver in a graph with this state.
 
     Where the solver cannot be shown lessons, a warning is logged, and what was retrieved is taken back.
@@ -91,7 +91,7 @@ def _take_back(update: dict[str, Any]) -> dict[str, Any]:
 class _AgentView:
     """What an agent is shown, and what of it stays in the conversation."""
 
-    def __init__(self, names: Names, *, asks: bool, lessons: bool, quiet: bool) -> None:
+    def __init__(self, names: ChannelNames, *, asks: bool, lessons: bool, quiet: bool) -> None:
         self.names, self.asks, self.lessons, self.quiet = names, asks, lessons, quiet
 
     def before(self, state: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,9 +33,9 @@ def unstreamed(message: Any) -> Any:
 
 def changes(before: list[Any], after: list[Any]) -> list[Any] | Overwrite:
     """Return the messages that `add_messages` needs to make one conversation of the other."""
-    had, left = {message.id: message for message in before}, {message.id for message in after}
-    gone = [RemoveMessage(id=str(name)) for name in had if name not in left]
-    update: list[Any] = [*gone, *(message for message in after if had.get(message.id) != message)]
+    old, kept_ids = {message.id: message for message in before}, {message.id for message in after}
+    removals = [RemoveMessage(id=str(name)) for name in old if name not in kept_ids]
+    update: list[Any] = [*removals, *(message for message in after if old.get(message.id) != message)]
     if add_messages(before, update) != after:
         return Overwrite(after)
     return [unstreamed(message) for message in update]

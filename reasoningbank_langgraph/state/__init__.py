@@ -7,9 +7,9 @@
 """
 
 from reasoningbank_langgraph.state.schema import (
+    ChannelNames,
     ExtractionReport,
     LoopState,
-    Names,
     ReasoningBankState,
     Selector,
     StartedAttempt,
@@ -20,9 +20,9 @@ from reasoningbank_langgraph.state.schema import (
 )
 
 __all__ = [
+    "ChannelNames",
     "ExtractionReport",
     "LoopState",
-    "Names",
     "ReasoningBankState",
     "Selector",
     "StartedAttempt",

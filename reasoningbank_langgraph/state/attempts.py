@@ -11,10 +11,10 @@ from reasoningbank_langgraph.messages import content_text, to_messages
 from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, now, task_key
 from reasoningbank_langgraph.state.channels import Earlier
 from reasoningbank_langgraph.state.lineage import next_line
-from reasoningbank_langgraph.state.schema import Names, StartedAttempt
+from reasoningbank_langgraph.state.schema import ChannelNames, StartedAttempt
 
 
-def read_task(state: Mapping[str, Any], names: Names) -> str:
+def read_task(state: Mapping[str, Any], names: ChannelNames) -> str:
     """Return the task text: the channel's text or, where it holds messages, the last one of the user.
 
     Where this run brought no task but a message, as in a chat, the user's newest message is the task.
@@ -41,7 +41,7 @@ def read_task(state: Mapping[str, Any], names: Names) -> str:
     return value
 
 
-def _is_left_over(value: Any, state: Mapping[str, Any], names: Names) -> bool:
+def _is_left_over(value: Any, state: Mapping[str, Any], names: ChannelNames) -> bool:
     """Say whether a task is that of a run which was broken off, and the user has said something new since."""
     before = state.get("attempt") or {}
     unfinished = isinstance(names.task, str) and before.get("over", 0) is None and value == before["task"]
@@ -50,16 +50,16 @@ def _is_left_over(value: Any, state: Mapping[str, Any], names: Names) -> bool:
 
 def _newest(messages: Sequence[Any], state: Mapping[str, Any]) -> str | None:
     """The user's last message. After a run that came to its end, only one which nothing has answered is news."""
-    said, before = to_messages(messages), state.get("attempt") or {}
-    places = [place for place, message in enumerate(said) if message.role == "user"]
+    entries, before = to_messages(messages), state.get("attempt") or {}
+    places = [place for place, message in enumerate(entries) if message.role == "user"]
     if not places:
         return None
     last = places[-1]
     if before.get("over") is not None:
-        answered = any(message.role == "assistant" for message in said[last:])
-        if answered or _started_with(before, last, getattr(messages[last], "id", None), said[last].text):
+        answered = any(message.role == "assistant" for message in entries[last:])
+        if answered or _started_with(before, last, getattr(messages[last], "id", None), entries[last].text):
             return None
-    return said[last].text
+    return entries[last].text
 
 
 def _started_with(before: Mapping[str, Any], place: int, name: str | None, text: str) -> bool:
@@ -70,25 +70,25 @@ def _started_with(before: Mapping[str, Any], place: int, name: str | None, text:
     return (place, key) == (before["start"], before.get("start_key", key))
 
 
-def start_attempt(state: Mapping[str, Any], names: Names, began: datetime | None = None) -> StartedAttempt:
+def start_attempt(state: Mapping[str, Any], names: ChannelNames, began: datetime | None = None) -> StartedAttempt:
     """Return what the later nodes need to know of an attempt that begins now (JSON data).
 
     The user's message that asks for it belongs to it; messages and an answer left over from an earlier task do not.
     """
     task = read_task(state, names)
     messages = _conversation(state, names)
-    said, answer = to_messages(messages), names.read("answer", state)
-    roles = [message.role for message in said]
-    start, reference = _start(roles, first=not state.get("attempt")), _given("reference", state, task)
+    entries, answer = to_messages(messages), names.read("answer", state)
+    roles = [message.role for message in entries]
+    start, reference = _start(roles, first=not state.get("attempt")), _input_value("reference", state, task)
     ids = [getattr(message, "id", None) for message in messages]
     line = next_line(state, began or now(), answer, messages).record()
     return {
         "task": task,
-        "task_id": str(_given("task_id", state, task) or task_key(task)),
+        "task_id": str(_input_value("task_id", state, task) or task_key(task)),
         "reference": None if reference is None else str(reference),
         "start": start,
         "start_id": ids[start] if start < len(ids) else None,
-        "start_key": task_key(said[start].text) if start < len(said) else None,
+        "start_key": task_key(entries[start].text) if start < len(entries) else None,
         "messages_before": len(roles),
         "last_id": ids[-1] if ids else None,
         "line": line["line"],
@@ -98,22 +98,22 @@ def start_attempt(state: Mapping[str, Any], names: Names, began: datetime | None
     }
 
 
-def _given(name: str, state: Mapping[str, Any], task: str) -> Any:
+def _input_value(name: str, state: Mapping[str, Any], task: str) -> Any:
     """What came in with the task; not what an earlier run, or one that was broken off, left there for another one."""
     value, before = state.get(name), state.get("attempt") or {}
     broken_off = before.get("over", 0) is None and before["task"] != task and str(value) == before[name]
     return None if broken_off or isinstance(value, Earlier) else value
 
 
-def task_update(state: Mapping[str, Any], names: Names, attempt: StartedAttempt) -> dict[str, str]:
+def task_update(state: Mapping[str, Any], names: ChannelNames, attempt: StartedAttempt) -> dict[str, str]:
     """Return the update that puts a task which came as a message into its channel, for the solver to read."""
     if not isinstance(names.task, str) or names.task == names.messages or names.read("task", state) == attempt["task"]:
         return {}
-    taken = state.get(names.task)
-    return {names.task: attempt["task"]} if taken is None or isinstance(taken, str) else {}
+    current = state.get(names.task)
+    return {names.task: attempt["task"]} if current is None or isinstance(current, str) else {}
 
 
-def stale_channels(state: Mapping[str, Any], names: Names) -> dict[str, None]:
+def stale_channels(state: Mapping[str, Any], names: ChannelNames) -> dict[str, None]:
     """Return the update that takes what belongs to an earlier task out of its channels: its answer, id and reference.
 
     The first task of a thread has none before it: what stands there came in with the input.
@@ -130,7 +130,7 @@ def _start(roles: Sequence[str], *, first: bool) -> int:
     return len(roles) - 1 - roles[::-1].index("user")
 
 
-def attempt_of(state: Mapping[str, Any], names: Names) -> Attempt:
+def attempt_of(state: Mapping[str, Any], names: ChannelNames) -> Attempt:
     """Return the attempt that the state holds, from its beginning to now."""
     started = state.get("attempt") or _finished(state, names)
     raw = _conversation(state, names)
@@ -146,20 +146,20 @@ def attempt_of(state: Mapping[str, Any], names: Names) -> Attempt:
     )
 
 
-def _finished(state: Mapping[str, Any], names: Names) -> StartedAttempt:
+def _finished(state: Mapping[str, Any], names: ChannelNames) -> StartedAttempt:
     """What would have been noted at the start of a conversation that came in whole: its last task and the reply."""
     started, raw = start_attempt(state, names), _conversation(state, names)
     start = started["start"] if started["start"] < len(raw) else -1  # nobody asked: all of it answers
     return {**started, "start": max(start, 0), "last_id": None, "messages_before": start + 1, "answer_before": None}
 
 
-def messages_of(state: Mapping[str, Any], names: Names) -> list[Any]:
+def messages_of(state: Mapping[str, Any], names: ChannelNames) -> list[Any]:
     """Return the messages of the attempt that the state holds, as they are."""
     raw = _conversation(state, names)
     return raw[_places(raw, state["attempt"])[0] :]
 
 
-def _conversation(state: Mapping[str, Any], names: Names) -> list[Any]:
+def _conversation(state: Mapping[str, Any], names: ChannelNames) -> list[Any]:
     """The messages as they are; one that stands alone, as text, say, is one."""
     value = names.read("messages", state) or []
     alone = isinstance(value, (str, Mapping)) or hasattr(value, "content")
@@ -179,13 +179,13 @@ def _places(raw: Sequence[Any], started: StartedAttempt) -> tuple[int, int]:
     return (ids.index(started["start_id"]) if started["start_id"] in ids[:new] else new), new
 
 
-def _answer(given: Any, started: StartedAttempt, new: Sequence[Any]) -> str | None:
+def _answer(value: Any, started: StartedAttempt, new: Sequence[Any]) -> str | None:
     """The answer channel, unless it still holds the answer to an earlier task; else the last message of the model."""
-    answer = _text(given)
-    said = [message.text for message in to_messages(new) if message.role == "assistant" and message.text.strip()]
-    if answer is not None and (answer != started["answer_before"] or not said):
+    answer = _text(value)
+    replies = [message.text for message in to_messages(new) if message.role == "assistant" and message.text.strip()]
+    if answer is not None and (answer != started["answer_before"] or not replies):
         return answer
-    return said[-1] if said else None
+    return replies[-1] if replies else None
 
 
 def _text(value: Any) -> str | None:

@@ -131,7 +131,7 @@ class LoopState(ReasoningBankState, total=False):
     reference: Annotated[str | None, Passing]
 
 
-class Names(NamedTuple):
+class ChannelNames(NamedTuple):
     """How a graph calls the three channels that the user's part fills."""
 
     task: Selector = "task"
@@ -143,13 +143,13 @@ class Names(NamedTuple):
         selector = getattr(self, which)
         if isinstance(selector, str):
             return state.get(selector)
-        return selector(state.held if isinstance(state, _Held) else state)
+        return selector(state.user_state if isinstance(state, _StateView) else state)
 
-    def of_state(self, own: type[Any] | None) -> Names:
+    def of_state(self, own: type[Any] | None) -> ChannelNames:
         """Return the same for a graph that holds the user's state as a mapping: functions still get a `own`."""
         if own is None or is_typeddict(own):
             return self
-        return Names(*(one if isinstance(one, str) else _typed(one, own) for one in self))
+        return ChannelNames(*(one if isinstance(one, str) else _typed(one, own) for one in self))
 
 
 def _typed(selector: Callable[[Any], Any], own: type[Any]) -> Callable[[Any], Any]:
@@ -161,34 +161,34 @@ def _typed(selector: Callable[[Any], Any], own: type[Any]) -> Callable[[Any], An
     return select
 
 
-class _Held(Mapping[str, Any]):
+class _StateView(Mapping[str, Any]):
     """A state that is a dataclass or a model, read like a mapping."""
 
-    def __init__(self, held: Any) -> None:
-        self.held = held
+    def __init__(self, user_state: Any) -> None:
+        self.user_state = user_state
 
     def __getitem__(self, name: str) -> Any:
-        if (value := read(self.held, name)) is None:
+        if (value := read(self.user_state, name)) is None:
             raise KeyError(name)
         return value
 
     def __iter__(self) -> Iterator[str]:
-        return iter(vars(self.held))
+        return iter(vars(self.user_state))
 
     def __len__(self) -> int:
-        return len(vars(self.held))
+        return len(vars(self.user_state))
 
 
-def as_state(given: Any) -> Mapping[str, Any]:
-    """Return the state a node is given, of whatever kind, as a mapping."""
-    return given if isinstance(given, Mapping) else _Held(given)
+def as_state(state: Any) -> Mapping[str, Any]:
+    """Return the state a node receives, of whatever kind, as a mapping."""
+    return state if isinstance(state, Mapping) else _StateView(state)
 
 
 _CHOSEN = (Annotated, Required, NotRequired)
 """Annotations that name a channel, or that LangGraph reads itself."""
 
 
-def loop_state(base: type[Any], names: Names, own: type[Any] | None) -> type[Any]:
+def loop_state(base: type[Any], names: ChannelNames, own: type[Any] | None) -> type[Any]:
     """Return the state of a graph: the channels of `base`, the user's own, and one for each name that neither has."""
     hints = get_type_hints(base, include_extras=True)
     renamed = {chosen: hints[name] for name, chosen in names._asdict().items() if isinstance(chosen, str)}

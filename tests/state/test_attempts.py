@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.records import TASK_CAP, MemoryItem, RetrievedMemory, now, task_key
-from reasoningbank_langgraph.state import Names
+from reasoningbank_langgraph.state import ChannelNames
 from reasoningbank_langgraph.state.attempts import (
     attempt_of,
     messages_of,
@@ -19,7 +19,7 @@ from reasoningbank_langgraph.state.attempts import (
 from reasoningbank_langgraph.state.channels import Earlier
 from reasoningbank_langgraph.state.lineage import micros
 
-NAMES = Names()
+NAMES = ChannelNames()
 ASK, SAY = HumanMessage("2 + 2?", id="q1"), AIMessage("4", id="a1")
 AGAIN, MORE = HumanMessage("2 + 3?", id="q2"), AIMessage("5", id="a2")
 
@@ -63,7 +63,7 @@ def test_the_task_is_the_channels_text_or_the_last_thing_the_user_said(state, ta
 )
 def test_what_is_no_task_is_refused_by_what_is_wrong_with_it(state, told):
     with pytest.raises(InvalidTaskError, match=told):
-        read_task(state, Names("question", "answer", "talk"))
+        read_task(state, ChannelNames("question", "answer", "talk"))
 
 
 def test_after_a_run_only_what_nothing_has_answered_is_a_new_task():
@@ -159,8 +159,8 @@ def test_a_task_that_came_as_a_message_is_put_into_its_channel_where_that_holds_
     assert task_update({**said, "task": Earlier("old")}, NAMES, begun) == {"task": "2 + 2?"}
     assert task_update({**said, "task": "2 + 2?"}, NAMES, begun) == {}
     assert task_update({**said, "task": [ASK]}, NAMES, begun) == {}
-    assert task_update(said, Names(task="messages"), begun) == {}
-    assert task_update(said, Names(task=lambda state: "2 + 2?"), begun) == {}
+    assert task_update(said, ChannelNames(task="messages"), begun) == {}
+    assert task_update(said, ChannelNames(task=lambda state: "2 + 2?"), begun) == {}
 
 
 def test_what_an_earlier_task_left_in_its_channels_is_taken_out():
@@ -169,7 +169,7 @@ def test_what_an_earlier_task_left_in_its_channels_is_taken_out():
     assert stale_channels(left, NAMES) == gone
     assert stale_channels({**left, "attempt": {"task": "add"}}, NAMES) == {**gone, "answer": None}
     assert stale_channels({"answer": ["4"], "task_id": "p1", "attempt": {"task": "add"}}, NAMES) == {}
-    assert stale_channels({**left, "attempt": {"task": "add"}}, Names(answer=lambda state: "4")) == gone
+    assert stale_channels({**left, "attempt": {"task": "add"}}, ChannelNames(answer=lambda state: "4")) == gone
 
 
 def test_an_attempt_is_what_was_said_since_it_was_asked_for_and_the_tokens_of_that():
