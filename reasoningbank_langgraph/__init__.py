@@ -2,7 +2,7 @@
 
 ChannelNames are imported when they are first used, so importing the package loads neither torch nor chromadb.
 
-- `errors`: every error the package raises on purpose
+- `errors`: every error the package raises on purpose, as a tree
 - `records`: the records that travel through the loop: frozen, JSON in, JSON out
 - `messages`: messages of a trajectory as plain records, made from whatever form LangChain and LangGraph users have
 - `namespaces`: namespaces with labels in braces, filled when a graph runs: one bank a tenant, never a shared one

@@ -26,9 +26,9 @@ def test_what_is_no_file_is_neither_opened_nor_replaced(odd):
 
 
 def test_what_is_no_file_is_no_problem_file_and_no_model(odd):
-    with pytest.raises(ProblemFileError, match="no file but"):
+    with pytest.raises(ProblemFileError, match="not a file"):
         read_problems(odd)
-    with pytest.raises(ModelServerError, match="no file but"):
+    with pytest.raises(ModelServerError, match="not a file"):
         read_head(odd)
 
 

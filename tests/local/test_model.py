@@ -349,7 +349,7 @@ def test_a_model_takes_half_of_the_processors_and_two_of_two(usable, threads, mo
 
 def test_a_folder_is_refused_by_name(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
-    with pytest.raises(ModelServerError, match="it is no file but a folder"):
+    with pytest.raises(ModelServerError, match="it is a folder, a pipe or a device, not a file"):
         start_local_model(tmp_path)
 
 

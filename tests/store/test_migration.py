@@ -80,7 +80,7 @@ def test_a_bank_of_a_later_version_is_refused_and_left_as_it_was(folder, name):
             store._shelf.rows.collection.modify(name=name)
     before = contents(folder)
     for settings in ({}, {"reindex": True}):
-        with pytest.raises(StoreSchemaError, match=f"schema {SCHEMA + 1}, .* no later one than {SCHEMA}") as caught:
+        with pytest.raises(StoreSchemaError, match=f"schema {SCHEMA + 1}, .* schemas up to {SCHEMA}") as caught:
             ChromaStore.from_path(folder, embeddings=HashEmbeddings(), **settings)
         assert (caught.value.schema, caught.value.known) == (SCHEMA + 1, SCHEMA)
     assert contents(folder) == before

@@ -1,0 +1,23 @@
+"""What a memory bank refuses."""
+
+from __future__ import annotations
+
+from reasoningbank_langgraph.errors.base import ReasoningBankError
+
+
+class InvalidMomentError(ReasoningBankError, ValueError):
+    """A bank was asked for as it was at something that is neither a time with its zone nor a checkpoint."""
+
+
+class PastBankError(ReasoningBankError):
+    """A bank as it was at some moment cannot be written to."""
+
+
+class UnknownBranchError(ReasoningBankError):
+    """A graph does not know what a thread wrote on its present branch."""
+
+    def __init__(self, thread_id: str, problem: str) -> None:
+        self.thread_id = thread_id
+        super().__init__(
+            f"what thread {thread_id!r} wrote is unknown: {problem}; forget(thread_id=...) removes all of it"
+        )
