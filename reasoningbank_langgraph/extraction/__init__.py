@@ -1,19 +1,23 @@
-"""From a judged attempt to a few general lessons (paper section 3.2): ask, accept, leave out what is no lesson.
+"""From a judged attempt to a few general lessons (paper section 3.2): ask, accept, leave out details of the task.
 
-- `extractor`: from a judged attempt to a few general lessons (paper section 3.2)
-- `literals`: details of one task that a general lesson has no business naming: its numbers, its answer, its names
-- `quotations`: lessons that an attempt's own text holds: who wrote the task
+- `extractor`: asks a model for lessons from one judged attempt
+- `asking`: how a model is asked for lessons: once, and again where nothing usable came
+- `acceptance`: which lessons of a reply the bank may hold: general ones, in the model's own words, and no others
+- `literals`: details of one task that no general lesson names: its numbers, its answer, its names, its links
+- `quotations`: lessons that the text of an attempt contains: a task or a tool's output must not write lessons
 """
 
-from reasoningbank_langgraph.extraction.extractor import (
-    PROMPTS,
-    Asking,
-    Distilled,
-    Judged,
-    LessonExtractor,
-    accept,
-    ask_lessons,
-    items_schema,
-)
+from reasoningbank_langgraph.extraction.acceptance import Extraction, accept
+from reasoningbank_langgraph.extraction.asking import ModelLimits, ask_lessons, items_schema
+from reasoningbank_langgraph.extraction.extractor import PROMPT_HASH, Judged, LessonExtractor
 
-__all__ = ["PROMPTS", "Asking", "Distilled", "Judged", "LessonExtractor", "accept", "ask_lessons", "items_schema"]
+__all__ = [
+    "PROMPT_HASH",
+    "Extraction",
+    "Judged",
+    "LessonExtractor",
+    "ModelLimits",
+    "accept",
+    "ask_lessons",
+    "items_schema",
+]

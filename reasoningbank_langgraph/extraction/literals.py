@@ -1,4 +1,4 @@
-"""Details of one task that a general lesson has no business naming: its numbers, its answer, its names, its links."""
+"""Details of one task that no general lesson names: its numbers, its answer, its names, its links."""
 
 from __future__ import annotations
 
@@ -32,13 +32,17 @@ _AFTER_NO_NAME = re.compile(
 """What follows a verb or an adverb at the start of a sentence, and hardly a name: "Expand the", "Finally, she"."""
 
 
-def task_literals(attempt: Attempt) -> frozenset[str]:
-    """Return the details of the attempt's task that would give a lesson away as not general.
+def task_literals(*attempts: Attempt) -> frozenset[str]:
+    """Return the details of attempts and their task that no general lesson names.
 
     Numbers of two digits and more (except round ones and those of time and angle), names, links, and the final answer.
     """
+    return frozenset[str]().union(*map(_literals, attempts))
+
+
+def _literals(attempt: Attempt) -> set[str]:
     numbers = {number for number in _numbers(attempt.task) if len(number) > 1 and number not in _ROUND}
-    return frozenset(numbers | _names(attempt.task) | set(_LINK.findall(attempt.task)) | _answers(attempt))
+    return numbers | _names(attempt.task) | set(_LINK.findall(attempt.task)) | _answers(attempt)
 
 
 def named_literals(text: str, literals: frozenset[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Lessons that an attempt's own text holds: who wrote the task, a web page or a tool's output would write them."""
+"""Lessons that the text of an attempt contains: a task, a web page or a tool's output must not write lessons."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|[bfnrt])")
 _LETTERS = re.compile(r"[\W_]+")
 _CONTENT_NAMES = ("content", "text", "lesson", "body", "insight", "strategy", "details")
 _TITLE_NAMES = ("title", "name", "heading", "item", *map(str, range(1, 10)))
-_TELLING = 24
-"""Letters of a content that are no coincidence, whatever its title."""
+_DISTINCT = 24
+"""Letters of a content that does not recur by coincidence, whatever its title."""
 
 
 class Quotations:
@@ -24,7 +24,7 @@ class Quotations:
 
     Args:
         attempts: tries at one task.
-        masked: what a model is shown of a text.
+        masked: from a text to what a model sees of it.
     """
 
     def __init__(self, attempts: Sequence[Attempt], masked: Callable[[str], str]) -> None:
@@ -32,15 +32,15 @@ class Quotations:
         texts = {text, _unescaped(text)}
         self._views = {_folded(view) for view in texts | set(map(masked, texts))}
 
-    def hold(self, item: Mapping[str, str]) -> bool:
-        """Say whether an item stands in the texts as one, in JSON or Markdown.
+    def contain(self, item: Mapping[str, str]) -> bool:
+        """Say whether the texts contain an item as such, in JSON or Markdown.
 
-        Its content has to follow a name such as `content` there, and if it is short its title one such as `title`. A
-        lesson that shares words, or a sentence, with the attempt is none of it.
+        Its content has to follow a name such as `content` there and, if it is short, its title a name such as `title`.
+        A lesson that only shares words or a sentence with the attempt is no quotation.
         """
         content, title = _folded(item["content"]), _folded(item["title"])
         return any(
-            _named(view, _CONTENT_NAMES, content) and (len(content) >= _TELLING or _named(view, _TITLE_NAMES, title))
+            _named(view, _CONTENT_NAMES, content) and (len(content) >= _DISTINCT or _named(view, _TITLE_NAMES, title))
             for view in self._views
         )
 

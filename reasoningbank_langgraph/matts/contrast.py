@@ -11,7 +11,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.dialogue import Dialogue
-from reasoningbank_langgraph.extraction import Asking, Distilled, Judged, LessonExtractor, ask_lessons
+from reasoningbank_langgraph.extraction import Extraction, Judged, LessonExtractor, ModelLimits, ask_lessons
 from reasoningbank_langgraph.matts.records import judged_rollout, rollouts_of
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes.extract import lessons_update, make_items
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SHOWN, SHOWN_SMALL = 6, 2
 """Attempts a model is shown at most: successes and failures in turn."""
-PROMPTS = prompts.prompt_hash(
+PROMPT_HASH = prompts.prompt_hash(
     prompts.CONTRAST_SYSTEM,
     prompts.CONTRAST_USER,
     prompts.CONTRAST_SHORT,
@@ -51,12 +51,12 @@ def create_contrast(
         time_limit: seconds one call may take.
     """
     single = LessonExtractor(model, max_tokens=max_tokens, time_limit=time_limit)
-    caller, asking = single.caller, Asking.of(model, max_tokens)
+    caller, limits = single.caller, single.limits
 
-    def distil(group: Sequence[Judged]) -> Dialogue[Distilled]:
+    def distil(group: Sequence[Judged]) -> Dialogue[Extraction]:
         if not group:
-            return Distilled([], "indeterminate")
-        return (yield from single.dialogue(group[0]) if len(group) == 1 else contrast(group, asking))
+            return Extraction([], "indeterminate")
+        return (yield from single.dialogue(group[0]) if len(group) == 1 else contrast(group, limits))
 
     def extract(state: State, context: Context) -> Update:
         started, group = time.perf_counter(), judged_rollouts(state)
@@ -66,7 +66,7 @@ def create_contrast(
         started, group = time.perf_counter(), judged_rollouts(state)
         return update(group, await caller.arun(distil(group), context.config), context, started)
 
-    def update(group: Sequence[Judged], distilled: Distilled, context: Context, started: float) -> Update:
+    def update(group: Sequence[Judged], distilled: Extraction, context: Context, started: float) -> Update:
         items = make_group_items(group, distilled, caller.model_name, context) if group else []
         return lessons_update(items, distilled, caller, context, started)
 
@@ -78,14 +78,14 @@ def judged_rollouts(state: Mapping[str, Any]) -> list[Judged]:
     return [judged_rollout(state, rollout) for rollout in rollouts_of(state) if rollout.judged]
 
 
-def contrast(group: Sequence[Judged], asking: Asking) -> Dialogue[Distilled]:
+def contrast(group: Sequence[Judged], limits: ModelLimits) -> Dialogue[Extraction]:
     """Ask what sets the attempts apart. Each is shown with its label and the judge's reason; equal ones once."""
-    selected = _alternating(_distinct(group))[: SHOWN_SMALL if asking.small else SHOWN]
-    budget = asking.room.trajectory // len(selected)
+    selected = _alternating(_distinct(group))[: SHOWN_SMALL if limits.small else SHOWN]
+    budget = limits.room.trajectory // len(selected)
     statuses = {judged.verdict.status for judged in group}
     questions = {"success": prompts.CONTRAST_SUCCESSES, "failure": prompts.CONTRAST_FAILURES}
-    question = (prompts.CONTRAST_SHORT if asking.small else prompts.CONTRAST_USER).format(
-        task=task_block(group[0].attempt, asking.room.task),
+    question = (prompts.CONTRAST_SHORT if limits.small else prompts.CONTRAST_USER).format(
+        task=task_block(group[0].attempt, limits.room.task),
         attempts="\n\n".join(
             _attempt_block(number, judged, times, budget) for number, (judged, times) in enumerate(selected, 1)
         ),
@@ -93,7 +93,7 @@ def contrast(group: Sequence[Judged], asking: Asking) -> Dialogue[Distilled]:
         max_items=ITEMS_PER_GROUP,
     )
     prompt = [SystemMessage(prompts.CONTRAST_SYSTEM), HumanMessage(question)]
-    return ask_lessons([judged.attempt for judged in group], prompt, asking, 2 if asking.small else ITEMS_PER_GROUP)
+    return ask_lessons([judged.attempt for judged in group], prompt, limits, 2 if limits.small else ITEMS_PER_GROUP)
 
 
 def _distinct(group: Sequence[Judged]) -> list[tuple[Judged, int]]:
@@ -127,7 +127,7 @@ def _attempt_block(number: int, judged: Judged, times: int, budget: int) -> str:
     )
 
 
-def make_group_items(group: Sequence[Judged], distilled: Distilled, model: str, context: Context) -> list[MemoryItem]:
+def make_group_items(group: Sequence[Judged], distilled: Extraction, model: str, context: Context) -> list[MemoryItem]:
     """Return the lessons as items of one experience, known by the content of the whole group."""
     digests = sorted(judged.attempt.digest(context.thread_id) for judged in group)
     digest = hashlib.sha256("|".join(digests).encode()).hexdigest()[:32]
@@ -135,7 +135,7 @@ def make_group_items(group: Sequence[Judged], distilled: Distilled, model: str, 
     changed: dict[str, Any] = {"verifier_score": sum(sureness) / len(sureness) if sureness else None}
     origin: dict[str, Any] = {"attempt_digest": digest}
     if len(group) > 1:
-        changed["outcome"], origin["prompt_hash"] = "contrast", PROMPTS
+        changed["outcome"], origin["prompt_hash"] = "contrast", PROMPT_HASH
     return [
         item.model_copy(update={**changed, "provenance": item.provenance.model_copy(update=origin)})
         for item in make_items(group[0], distilled, model, context)

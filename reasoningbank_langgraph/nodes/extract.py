@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.errors import MissingStateError
 from reasoningbank_langgraph.events import TYPE, ExtractedEvent, milliseconds_since
-from reasoningbank_langgraph.extraction import PROMPTS, Distilled, Judged, LessonExtractor
+from reasoningbank_langgraph.extraction import PROMPT_HASH, Extraction, Judged, LessonExtractor
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict, now
 from reasoningbank_langgraph.state import ChannelNames, ExtractionReport, Selector
@@ -60,7 +60,7 @@ def create_extract(
         started, judged = time.perf_counter(), judged_of(state, names)
         return update(judged, await extractor.ainvoke(judged, context.config), context, started)
 
-    def update(judged: Judged, distilled: Distilled, context: Context, started: float) -> Update:
+    def update(judged: Judged, distilled: Extraction, context: Context, started: float) -> Update:
         items = make_items(judged, distilled, caller.model_name, context)
         return lessons_update(items, distilled, caller, context, started)
 
@@ -74,7 +74,7 @@ def judged_of(state: State, names: ChannelNames) -> Judged:
     return Judged(attempt_of(state, names), Verdict(**state["verdict"]))
 
 
-def make_items(judged: Judged, distilled: Distilled, model: str, context: Context) -> list[MemoryItem]:
+def make_items(judged: Judged, distilled: Extraction, model: str, context: Context) -> list[MemoryItem]:
     """Return the lessons as items, with ids from the run's own identity and the provenance of the attempt."""
     attempt, verdict = judged
     info = context.runtime.execution_info
@@ -89,7 +89,7 @@ def make_items(judged: Judged, distilled: Distilled, model: str, context: Contex
         run_id=info.run_id if info else None,
         judge=verdict.judge,
         model=model,
-        prompt_hash=PROMPTS,
+        prompt_hash=PROMPT_HASH,
         memory_ids_used=tuple(memory.item.id for memory in attempt.memories),
         attempt_digest=attempt.digest(context.thread_id),
         line=line.stages,
@@ -113,7 +113,7 @@ def make_items(judged: Judged, distilled: Distilled, model: str, context: Contex
 
 
 def lessons_update(
-    items: list[MemoryItem], distilled: Distilled, caller: ModelCaller, context: Context, started: float
+    items: list[MemoryItem], distilled: Extraction, caller: ModelCaller, context: Context, started: float
 ) -> Update:
     """Emit what was distilled and how the model was asked, and return it for the state."""
     model = caller.asked_how()

@@ -6,12 +6,12 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import Attempt, MemoryItem, RetrievedMemory, Verdict, prompts
-from reasoningbank_langgraph.extraction import Asking, Judged, LessonExtractor, accept, ask_lessons, items_schema
+from reasoningbank_langgraph.extraction import Judged, LessonExtractor, ModelLimits, accept, ask_lessons, items_schema
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from reasoningbank_langgraph.text.trajectory import Room
 
 TRIED = Attempt(task="Ann has 27 apples. How many?", messages=[("ai", "I count them.")], answer="all of them")
-LARGE, SMALL = Asking(700, Room(), small=False), Asking(300, Room(), small=True)
+LARGE, SMALL = ModelLimits(700, Room(), small=False), ModelLimits(300, Room(), small=True)
 
 
 def lesson(name, **more):

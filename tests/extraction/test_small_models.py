@@ -7,7 +7,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from reasoningbank_langgraph.chat.context import context_tokens, room_in
-from reasoningbank_langgraph.extraction import Asking, Judged, LessonExtractor, items_schema
+from reasoningbank_langgraph.extraction import Judged, LessonExtractor, ModelLimits, items_schema
 from reasoningbank_langgraph.judges import LLMJudge
 from reasoningbank_langgraph.records import Attempt, MemoryItem, RetrievedMemory, Verdict
 from reasoningbank_langgraph.testing import ScriptedChatModel
@@ -105,9 +105,9 @@ def test_the_room_is_shared_and_never_more_than_a_large_model_gets():
 def test_a_context_is_what_the_profile_says():
     assert context_tokens(model(None)) is None
     assert context_tokens(model(4_096)) == 4_096
-    assert Asking.of(model(None), 700).max_tokens == 700
-    assert Asking.of(model(4_096), 700).max_tokens == 300
-    assert Asking.of(model(4_096), 200).max_tokens == 200
+    assert ModelLimits.of(model(None), 700).max_tokens == 700
+    assert ModelLimits.of(model(4_096), 700).max_tokens == 300
+    assert ModelLimits.of(model(4_096), 200).max_tokens == 200
 
 
 def test_a_lesson_at_its_longest_fits_the_short_reply():

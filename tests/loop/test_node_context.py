@@ -15,7 +15,7 @@ from reasoningbank_langgraph import (
 )
 from reasoningbank_langgraph.errors import MissingStoreError
 from reasoningbank_langgraph.events import TYPE, JudgedEvent, milliseconds_since
-from reasoningbank_langgraph.extraction import PROMPTS, Distilled, Judged
+from reasoningbank_langgraph.extraction import PROMPT_HASH, Extraction, Judged
 from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.nodes.extract import make_items
 from reasoningbank_langgraph.prompts import prompt_hash
@@ -66,7 +66,7 @@ def test_a_step_began_when_its_checkpoint_was_made_and_never_in_the_future():
 
 TRIED = Attempt(task="add", task_id="p1", answer="4")
 
-FOUND = Distilled([{"title": name, "description": "d", "content": "c"} for name in ("a", "b")])
+FOUND = Extraction([{"title": name, "description": "d", "content": "c"} for name in ("a", "b")])
 
 
 def minted(info=RUN, attempt=TRIED, status="success", **more):
@@ -83,7 +83,7 @@ def test_an_item_says_which_run_of_which_node_made_it_of_what():
     known = first.provenance
     assert (known.thread_id, known.checkpoint_ns, known.checkpoint_id) == ("thread 1", "extract:1", RUN.checkpoint_id)
     assert (known.task_id, known.run_id, known.judge, known.model) == ("task 1", "run 1", "j", "m")
-    assert (known.prompt_hash, known.memory_ids_used) == (PROMPTS, (shown.id,))
+    assert (known.prompt_hash, known.memory_ids_used) == (PROMPT_HASH, (shown.id,))
     assert known.attempt_digest == attempt.digest("thread 1")
     assert (known.line[0], known.line[1][:2], known.origin, known.after) == (("a", 1, 2), ("b", 3), "a", "row")
     assert before <= known.line[1][2] <= micros(now())
@@ -109,4 +109,4 @@ def test_equal_runs_give_equal_ids_on_every_machine_and_others_give_others():
 
 
 def test_the_prompts_are_told_by_their_hash():
-    assert prompt_hash("a", "b") != prompt_hash("ab") != PROMPTS
+    assert prompt_hash("a", "b") != prompt_hash("ab") != PROMPT_HASH
