@@ -28,6 +28,7 @@ def _option(option):
     names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
     named = option.param_type_name == "option"
     default = option.default if isinstance(option.default, (bool, int, float, str, Path)) else False
-    needed = "required" if option.required else "" if default is False else f"`{getattr(default, 'value', default)}`"
+    shown = option.opts[0] if default is True else getattr(default, "value", default)
+    needed = "required" if option.required else "" if default is False else f"`{shown}`"
     words = " ".join((option.help or "").split())
     return f"| {names if named else option.name.upper()} | {words} | {needed} |"

@@ -8,11 +8,13 @@ import inspect
 import re
 import tomllib
 from importlib import import_module
+from typing import get_args
 
 import reasoningbank_langgraph
 from reasoningbank_langgraph import errors
+from reasoningbank_langgraph import events as event_types
 from reasoningbank_langgraph.matts.records import MattsState
-from reasoningbank_langgraph.state import ReasoningBankState
+from reasoningbank_langgraph.state import ExtractionReport, ReasoningBankState, StartedAttempt, UnwrittenAttempt
 from reasoningbank_langgraph.store.settings import StoreSettings
 from tests.conftest import REPOSITORY
 from tests.docs.commands import cli
@@ -45,10 +47,11 @@ NOTE = "<!-- Written by `make docs` from the code; a test compares them. -->\n\n
 def api():
     """The top-level names."""
     head = (
-        "# API\n\nWhat `from reasoningbank_langgraph import ...` offers. [Errors](errors.md) have their own page.\n\n"
+        "# API\n\nWhat `from reasoningbank_langgraph import ...` offers. "
+        "[Errors](errors.md) and [state](state.md) have pages of their own.\n\n"
     )
     package = reasoningbank_langgraph
-    names = [name for name in package.__all__ if name != "ReasoningBankError"]
+    names = [name for name in package.__all__ if name not in ("ReasoningBankError", "ReasoningBankState")]
     return head + "\n".join(entry(name, getattr(package, name)) for name in names)
 
 
@@ -65,25 +68,16 @@ def modules():
 def state():
     """The channels of the graphs."""
     head = "# State channels\n\nAll channels hold plain JSON data, but `messages`, which holds LangChain messages.\n\n"
-    return head + "\n".join([entry("ReasoningBankState", ReasoningBankState), entry("MattsState", MattsState)])
+    kinds = (ReasoningBankState, StartedAttempt, ExtractionReport, UnwrittenAttempt, MattsState)
+    return head + "\n".join(entry(kind.__name__, kind) for kind in kinds)
 
 
 def events():
     """The events of `stream_mode="custom"`."""
-    head = (
-        '# Events\n\nWith `stream_mode="custom"` each step yields one mapping with `type` ("reasoningbank"), `event`, '
-        "`ms` (milliseconds the step took), `count`, `ids` and what is listed here.\n\n"
-        "| event | of | also holds |\n|---|---|---|\n"
-    )
-    rows = sorted({row for path in PACKAGE.rglob("*.py") for row in _events(path)})
-    return head + "\n".join(rows) + "\n"
-
-
-def _events(path):
-    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "emit":
-            keys = [f"`{word.arg}`" for word in call.keywords if word.arg not in ("count", "ids", None)]
-            yield f"| `{call.args[0].value}` | `{path.parent.name}/{path.name}` | {', '.join(keys)} |"
+    shared = fields(ast.parse(inspect.getsource(event_types._Event)).body[0])
+    head = '# Events\n\nWith `stream_mode="custom"` a graph yields one mapping a step. Each has these fields:\n\n'
+    kinds = get_args(event_types.Event)
+    return head + "\n\n".join([shared.replace("**Fields**\n\n", ""), *(entry(kind.__name__, kind) for kind in kinds)])
 
 
 def error_tree():

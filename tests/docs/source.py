@@ -42,11 +42,18 @@ def fields(node):
     listed = []
     for field, below in zip(node.body, [*node.body[1:], None], strict=True):
         if isinstance(field, ast.AnnAssign) and not field.target.id.startswith("_"):
-            default = f" = {ast.unparse(field.value)}" if field.value else ""
+            default = f" = {_plain(field.value)}" if field.value else ""
             text = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else ""
-            listed.append(f"- `{field.target.id}: {ast.unparse(field.annotation)}{default}`" + ":" * bool(text))
+            listed.append(f"- `{field.target.id}: {_plain(field.annotation)}{default}`" + ":" * bool(text))
             listed += [f"  {line.strip()}" for line in text.splitlines()]
     return "\n".join(["**Fields**", "", *listed]) if listed else ""
+
+
+def _plain(node):
+    """Return a type or a default as a reader needs it: without reducers and validators, a made default as `...`."""
+    if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Annotated":
+        return _plain(node.slice.elts[0])
+    return "..." if isinstance(node, ast.Call) and ast.unparse(node.func) == "Field" else ast.unparse(node)
 
 
 def methods(node, source):
