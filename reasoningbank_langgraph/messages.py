@@ -57,7 +57,7 @@ class Message(BaseModel):
         """The text of the content; blocks that are not text are named in brackets."""
         return content_text(self.content)
 
-    def said(self) -> str:
+    def identity_json(self) -> str:
         """Return the message as JSON without the ids of tool calls and blocks, which every run makes up anew."""
         blocks = self.content if isinstance(self.content, str) else [_without_id(block) for block in self.content]
         calls = tuple(_without_id(call) for call in self.tool_calls)
@@ -126,32 +126,32 @@ def _to_message(element: Any) -> Message:
     if hasattr(element, "content") and hasattr(element, "type"):
         role = getattr(element, "role", None) or element.type
         calls = [*getattr(element, "tool_calls", ()), *getattr(element, "invalid_tool_calls", ())]
-        told = {name: getattr(element, name, None) for name in ("name", "tool_call_id", "status")}
-        return _make(role, element.content, calls, **told)
-    raise InvalidRecordError(f"not a message: {shown(element)}")
+        details = {name: getattr(element, name, None) for name in ("name", "tool_call_id", "status")}
+        return _make(role, element.content, calls, **details)
+    raise InvalidRecordError(f"not a message: {short_repr(element)}")
 
 
 def _from_mapping(element: Mapping[str, Any]) -> Message:
     role = element.get("role") or element.get("type")
     if role is None:
-        raise InvalidRecordError(f"a message needs a 'role' or 'type': {shown(dict(element))}")
-    told = {name: element.get(name) for name in ("name", "tool_call_id", "status")}
-    return _make(role, element.get("content"), element.get("tool_calls") or (), **told)
+        raise InvalidRecordError(f"a message needs a 'role' or 'type': {short_repr(dict(element))}")
+    details = {name: element.get(name) for name in ("name", "tool_call_id", "status")}
+    return _make(role, element.get("content"), element.get("tool_calls") or (), **details)
 
 
-def _make(role: Any, content: Any, tool_calls: Iterable[Mapping[str, Any]] = (), **told: Any) -> Message:
+def _make(role: Any, content: Any, tool_calls: Iterable[Mapping[str, Any]] = (), **details: Any) -> Message:
     if not isinstance(role, str):
-        raise InvalidRecordError(f"a message role must be text, got {shown(role)}")
+        raise InvalidRecordError(f"a message role must be text, got {short_repr(role)}")
     plain = content if isinstance(content, str) else _plain(content if content is not None else "")
     calls = tuple(_plain(_call(call)) for call in tool_calls)
-    texts = {name: str(value) for name, value in told.items() if value is not None}
+    texts = {name: str(value) for name, value in details.items() if value is not None}
     return Message(role=_ROLES.get(role, role), content=plain, tool_calls=calls, **texts)
 
 
 def _call(call: Any) -> dict[str, Any]:
     """LangChain calls have `name, args`, OpenAI's a `function` with `name, arguments` (JSON text)."""
     if not isinstance(call, Mapping):
-        raise InvalidRecordError(f"a tool call must be a mapping, got {shown(call)}")
+        raise InvalidRecordError(f"a tool call must be a mapping, got {short_repr(call)}")
     function = call.get("function")
     if isinstance(function, Mapping):
         return {"id": call.get("id"), "name": function.get("name"), "args": function.get("arguments")}
@@ -182,7 +182,7 @@ def _plain_scalar(value: Any) -> Any:
     return f"[{type(value).__name__}]"
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Return a value for an error message: its `repr`, cut at 80 characters, however deep or long it is."""
     try:
         return _REPR.repr(value)[:80]

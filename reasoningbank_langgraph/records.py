@@ -27,7 +27,7 @@ from pydantic import (
 from typing_extensions import dataclass_transform
 
 from reasoningbank_langgraph.errors import BlankFieldError, FieldTooLongError, InvalidRecordError
-from reasoningbank_langgraph.messages import Message, Text, shown, to_messages
+from reasoningbank_langgraph.messages import Message, Text, short_repr, to_messages
 
 TITLE_CAP, DESCRIPTION_CAP, CONTENT_CAP = 200, 500, 4000
 ITEMS_PER_ATTEMPT, ITEMS_PER_GROUP = 3, 5
@@ -75,7 +75,7 @@ def task_key(task: str) -> str:
     return hashlib.sha256(normalise_task(task).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def now() -> datetime:
+def utc_now() -> datetime:
     """Return the current time in UTC."""
     return datetime.now(UTC)
 
@@ -91,7 +91,7 @@ def _named_errors(record: str) -> Iterator[None]:
         if isinstance(cause, InvalidRecordError):
             raise cause from None
         field = ".".join(str(part) for part in first["loc"]) or "value"
-        raise InvalidRecordError(f"{record}.{field}: {first['msg']}, got {shown(first['input'])}") from error
+        raise InvalidRecordError(f"{record}.{field}: {first['msg']}, got {short_repr(first['input'])}") from error
 
 
 if TYPE_CHECKING:
@@ -197,8 +197,8 @@ class MemoryItem(Record):
     supersedes: tuple[str, ...] = ()
     provenance: Provenance = Provenance()
     utility: Utility = Utility()
-    created_at: UtcDatetime = Field(default_factory=now)
-    updated_at: UtcDatetime = Field(default_factory=lambda data: data.get("created_at") or now())
+    created_at: UtcDatetime = Field(default_factory=utc_now)
+    updated_at: UtcDatetime = Field(default_factory=lambda data: data.get("created_at") or utc_now())
 
     @model_validator(mode="after")
     def _within_caps(self) -> Self:
@@ -263,7 +263,7 @@ class Attempt(Record):
         """Return the content identity of this attempt within one thread (32 hexadecimal digits)."""
         parts: Sequence[str] = [thread_id or "", self.task_id, normalise_task(self.task), self.answer or ""]
         whole = hashlib.sha256()
-        for part in [*parts, *(message.said() for message in self.messages)]:
+        for part in [*parts, *(message.identity_json() for message in self.messages)]:
             whole.update(part.encode("utf-8", "surrogatepass") + b"\x00")
         return whole.hexdigest()[:32]
 

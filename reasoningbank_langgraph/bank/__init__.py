@@ -14,11 +14,11 @@
 - `writer_lock`: one writer at a time in each bank of a process: a write looks first
 """
 
-from reasoningbank_langgraph.bank.adding import Written
+from reasoningbank_langgraph.bank.adding import WriteResult
 from reasoningbank_langgraph.bank.bank import MemoryBank, Totals
-from reasoningbank_langgraph.bank.branches import known_to
+from reasoningbank_langgraph.bank.branches import ids_of_branch
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match
 from reasoningbank_langgraph.bank.searching import check_question
 
-__all__ = ["Imported", "Match", "MemoryBank", "Totals", "Written", "check_match", "check_question", "known_to"]
+__all__ = ["Imported", "Match", "MemoryBank", "Totals", "WriteResult", "check_match", "check_question", "ids_of_branch"]

@@ -14,7 +14,7 @@ from reasoningbank_langgraph.records import MemoryItem
 logger = logging.getLogger(__name__)
 
 
-class Written(NamedTuple):
+class WriteResult(NamedTuple):
     """What `MemoryBank.add` did."""
 
     ids: list[str]
@@ -23,34 +23,34 @@ class Written(NamedTuple):
     """Rows written by this call: 0 when the attempt was in the bank already."""
 
 
-def add(namespace: Namespace, match: Match, items: Sequence[MemoryItem], cap: int) -> Ops[Written]:
+def add(namespace: Namespace, match: Match, items: Sequence[MemoryItem], cap: int) -> Ops[WriteResult]:
     """Write the items of one experience, unless its attempt is in the bank already; remove rows of an earlier try."""
     if len(items) > cap:
         raise TooManyItemsError(len(items), cap)
     if not items:
-        return Written([], 0)
+        return WriteResult([], 0)
     if len({item.experience_id for item in items}) != 1:
         raise InvalidRecordError("add() takes the items of one experience: call it once for each")
     items = [without_secrets(item) for item in items]
     experience, digest = items[0].experience_id, items[0].provenance.attempt_digest
     known = {"attempt_digest": digest} if digest else {"experience_id": experience}
-    kin = yield from rows_where(namespace, known)
-    there = {row.key: to_item(row) for row in kin if row.value["experience_id"] == experience}
-    if kin and not there:
-        _tell_of_another_verdict(kin[0].value, items[0])
-        return Written([row.key for row in kin], 0)
+    same_attempt = yield from rows_where(namespace, known)
+    there = {row.key: to_item(row) for row in same_attempt if row.value["experience_id"] == experience}
+    if same_attempt and not there:
+        _warn_of_other_outcome(same_attempt[0].value, items[0])
+        return WriteResult([row.key for row in same_attempt], 0)
     fresh = _fresh(items, there)
     stale = there.keys() - {item.id for item in items}
     if fresh or stale:
         first = items[0].id
         yield [
-            *(put(item, namespace, match, bears_task=item.id == first) for item in fresh),
+            *(put(item, namespace, match, carries_task_vector=item.id == first) for item in fresh),
             *(delete(name, namespace) for name in stale),
         ]
-    return Written([item.id for item in items], len(fresh))
+    return WriteResult([item.id for item in items], len(fresh))
 
 
-def _tell_of_another_verdict(kept: Mapping[str, Any], item: MemoryItem) -> None:
+def _warn_of_other_outcome(kept: Mapping[str, Any], item: MemoryItem) -> None:
     if kept["outcome"] != item.outcome:
         logger.warning(
             "an attempt came again as %s and stays in the bank as %s: to learn it anew, forget(experience_id=%r) first",

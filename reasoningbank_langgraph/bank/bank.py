@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from langgraph.store.base import GetOp
 
 from reasoningbank_langgraph.bank import adding, forgetting, importing, jsonl, searching
-from reasoningbank_langgraph.bank.adding import Written
+from reasoningbank_langgraph.bank.adding import WriteResult
 from reasoningbank_langgraph.bank.arguments import as_id, as_ids, check_items, check_store
 from reasoningbank_langgraph.bank.branches import Branch, checkpointed, latest, orphans
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match, to_item
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.searching import Question
-from reasoningbank_langgraph.bank.snapshots import Past, then
-from reasoningbank_langgraph.bank.writer_lock import aturn, turn
+from reasoningbank_langgraph.bank.snapshots import Past, items_then
+from reasoningbank_langgraph.bank.writer_lock import awriting, writing
 from reasoningbank_langgraph.errors import PastBankError
 from reasoningbank_langgraph.namespaces import check_filled
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, ItemStatus, MemoryItem, RetrievedMemory
@@ -71,11 +71,11 @@ class MemoryBank:
         Raises:
             InvalidMomentError: a time without a zone, or no checkpoint.
         """
-        then = copy.copy(self)
-        then._past = Past.of(when)  # noqa: SLF001 - a copy of this object
-        return then
+        past_bank = copy.copy(self)
+        past_bank._past = Past.of(when)  # noqa: SLF001 - a copy of this object
+        return past_bank
 
-    def add(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> Written:
+    def add(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> WriteResult:
         """Write the lessons of one attempt: all together or none, and once, however often it is called.
 
         Rows that are there already keep their counts. Rows that an earlier try at the same attempt left and this one
@@ -89,7 +89,7 @@ class MemoryBank:
         """
         return self._write(adding.add(self.namespace, self.match, check_items(items), cap))
 
-    async def aadd(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> Written:
+    async def aadd(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> WriteResult:
         """Async form of `add`."""
         return await self._awrite(adding.add(self.namespace, self.match, check_items(items), cap))
 
@@ -266,10 +266,10 @@ class MemoryBank:
         state = await checkpointed(graph, thread_id).aget_state(latest(thread_id))
         return await self._awrite(orphans(self.namespace, thread_id, state, forget=forget))
 
-    def _search(self, asked: Question) -> Ops[list[RetrievedMemory]]:
-        if self._past and asked.branch.thread_id is None:
-            asked = asked._replace(branch=self._past.branch)
-        return searching.search(self.namespace, asked, self._past)
+    def _search(self, question: Question) -> Ops[list[RetrievedMemory]]:
+        if self._past and question.branch.thread_id is None:
+            question = question._replace(branch=self._past.branch)
+        return searching.search(self.namespace, question, self._past)
 
     def _get(self, item_id: str) -> Ops[MemoryItem | None]:
         rows = [row for row in (yield [GetOp(self.namespace, as_id(item_id))]) if row is not None]
@@ -280,16 +280,18 @@ class MemoryBank:
         return (yield from self._there(rows))
 
     def _there(self, rows: list[Any]) -> Ops[list[MemoryItem]]:
-        return (yield from then(self.namespace, self._past, rows)) if self._past else [to_item(row) for row in rows]
+        return (
+            (yield from items_then(self.namespace, self._past, rows)) if self._past else [to_item(row) for row in rows]
+        )
 
     def _write(self, operation: Ops[Result]) -> Result:
         self._require_present()
-        with turn(self.store, self.namespace):
+        with writing(self.store, self.namespace):
             return run(operation, self.store)
 
     async def _awrite(self, operation: Ops[Result]) -> Result:
         self._require_present()
-        async with aturn(self.store, self.namespace):
+        async with awriting(self.store, self.namespace):
             return await arun(operation, self.store)
 
     def _require_present(self) -> None:

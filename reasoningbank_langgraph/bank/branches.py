@@ -13,7 +13,7 @@ from reasoningbank_langgraph.bank.forgetting import remove
 from reasoningbank_langgraph.bank.item_values import NEVER, Namespace, to_item
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import UnknownBranchError
-from reasoningbank_langgraph.records import now
+from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.state.lineage import Line, Lines, next_line
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.records import MemoryItem
 
 Graph = TypeVar("Graph")
-Sight = Callable[["Item"], bool]
+IsVisible = Callable[["Item"], bool]
 
 
 class Branch(NamedTuple):
@@ -38,13 +38,13 @@ class Branch(NamedTuple):
     def of(cls, thread_id: str | None, state: Mapping[str, Any], when: datetime) -> Branch:
         """Return the branch a state of the thread is on, as an attempt that begins then would find it."""
         line = next_line(state, when, state.get("answer"), state.get("messages") or ())
-        return cls(thread_id, frozenset(known_to(state)), line)
+        return cls(thread_id, frozenset(ids_of_branch(state)), line)
 
     @classmethod
     def asking(cls, thread_id: str | None, written: Iterable[str] | None, attempt: Mapping[str, Any] | None) -> Branch:
         """Return the branch of one who knows what it has written and, at best, what `retrieve` noted of its attempt."""
         ids = [written] if isinstance(written, str) else list(written or ())
-        line = next_line({"written": ids}, now()) if attempt is None else Line.of(attempt)
+        line = next_line({"written": ids}, utc_now()) if attempt is None else Line.of(attempt)
         return cls(None if thread_id is None else as_id(thread_id), frozenset(ids), line)
 
     def strangers(self, rows: Iterable[Item]) -> list[Item]:
@@ -52,13 +52,13 @@ class Branch(NamedTuple):
         return [row for row in rows if row.value["thread_id"] == self.thread_id and row.key not in self.known]
 
 
-def known_to(state: Mapping[str, Any]) -> list[str]:
+def ids_of_branch(state: Mapping[str, Any]) -> list[str]:
     """Return the ids a state stands by: written, and on their way into the bank."""
     waiting = [item for entry in state.get("unwritten") or () for item in entry["items"]]
     return [*(state.get("written") or ()), *(lesson["id"] for lesson in [*(state.get("lessons") or ()), *waiting])]
 
 
-def sight(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Ops[Sight]:
+def visibility(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Ops[IsVisible]:
     """Return what says of a row, one of these or learned with one of these, whether the branch may see it.
 
     Hidden is only what is known to be of another branch, and what was written after the attempt that asks began: it may
@@ -69,12 +69,12 @@ def sight(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Ops[Sig
     if any(lines.relation(row.value) == "unresolved" for row in strangers):
         lines = _lines(branch, (yield from rows_where(namespace, {"thread_id": branch.thread_id})))
 
-    def seen(row: Item) -> bool:
+    def is_visible(row: Item) -> bool:
         if not branch.strangers([row]):
             return True
         return row.value["since"] <= began and lines.relation(row.value) != "other"
 
-    return seen
+    return is_visible
 
 
 def _lines(branch: Branch, rows: Iterable[Item]) -> Lines:

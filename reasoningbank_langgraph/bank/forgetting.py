@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from reasoningbank_langgraph.bank.arguments import as_id
 from reasoningbank_langgraph.bank.item_values import TASK_VECTOR, Namespace, delete, retired, rewrite
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
-from reasoningbank_langgraph.records import ItemStatus, now
+from reasoningbank_langgraph.records import ItemStatus, utc_now
 
 if TYPE_CHECKING:
     from langgraph.store.base import SearchItem
@@ -37,7 +37,7 @@ def remove(namespace: Namespace, gone: Collection[str]) -> Ops[list[str]]:
     rows = yield from rows_where(namespace, {})
     after = {row.key: {**row.value, "status": "gone"} if row.key in gone else row.value for row in rows}
     lost = [row.key for row in rows if row.key in gone]
-    heirs = {key: value for key, value in _passed_on(after, lost).items() if key not in gone}
+    heirs = {key: value for key, value in _handed_on(after, lost).items() if key not in gone}
     yield [*(delete(key, namespace) for key in lost), *(rewrite(namespace, key, value) for key, value in heirs.items())]
     return lost
 
@@ -50,7 +50,7 @@ def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -
     affected = [row.key for row in rows if row.key in ids and row.value["status"] != status]
     if not affected:
         return []
-    moment = now()
+    moment = utc_now()
     values = {
         "status": status,
         "retired_at": None if status == "active" else moment.isoformat(),
@@ -58,7 +58,7 @@ def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -
         "updated_at": moment.isoformat(),
     }
     after = {row.key: {**row.value, **values} if row.key in affected else row.value for row in rows}
-    changed = {key: after[key] for key in affected} | _passed_on(after, affected)
+    changed = {key: after[key] for key in affected} | _handed_on(after, affected)
     yield [rewrite(namespace, key, value) for key, value in changed.items()]
     return affected
 
@@ -74,7 +74,7 @@ def _descendants(rows: Sequence[SearchItem], ancestors: Iterable[str]) -> set[st
     return tainted
 
 
-def _passed_on(after: Mapping[str, Value], affected: Iterable[str]) -> dict[str, Value]:
+def _handed_on(after: Mapping[str, Value], affected: Iterable[str]) -> dict[str, Value]:
     """Return the rows that change so that an active one of each affected experience bears the vector of the task."""
     changed: dict[str, Value] = {}
     for experience in {after[key]["experience_id"] for key in affected}:

@@ -49,7 +49,7 @@ def import_items(namespace: Namespace, match: Match, path: Path, numbered: Seque
 def _puts(namespace: Namespace, match: Match, items: Sequence[MemoryItem], held: Collection[str]) -> list[PutOp]:
     """Return what writes one experience; the vector of its task comes with its first item, if it has none yet."""
     return [
-        put(item, namespace, match, bears_task=place == 0 and item.experience_id not in held)
+        put(item, namespace, match, carries_task_vector=place == 0 and item.experience_id not in held)
         for place, item in enumerate(items)
     ]
 

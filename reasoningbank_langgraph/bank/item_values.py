@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from langgraph.store.base import PutOp, SearchOp
 
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
-from reasoningbank_langgraph.records import MemoryItem, now, task_key
+from reasoningbank_langgraph.records import MemoryItem, task_key, utc_now
 from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.text.fencing import cut
 
@@ -30,7 +30,7 @@ TASK_VECTOR = "query"
 """The field that bears the vector of the task, in one item of an experience for all."""
 
 
-def known_as(task: str) -> str:
+def task_key_without_secrets(task: str) -> str:
     """Return what a task is known by: its text without secrets, which the bank does not hold."""
     return task_key(redact_secrets(task).text)
 
@@ -59,10 +59,10 @@ def matched_text(task: str) -> str:
     return " ".join(task.split())[:MATCHED_CHARS]
 
 
-def put(item: MemoryItem, namespace: Namespace, match: Match, *, bears_task: bool) -> PutOp:
+def put(item: MemoryItem, namespace: Namespace, match: Match, *, carries_task_vector: bool) -> PutOp:
     """Return the operation that writes an item for the first time."""
     lesson = ["lesson"] if match != "task" else []
-    index = [*([TASK_VECTOR] if bears_task and match != "lesson" else []), *lesson]
+    index = [*([TASK_VECTOR] if carries_task_vector and match != "lesson" else []), *lesson]
     return PutOp(namespace, item.id, {**_row(item, namespace), "index": index}, index or False)
 
 
@@ -74,10 +74,10 @@ def rewrite(namespace: Namespace, key: str, value: Mapping[str, Any]) -> PutOp:
 def distinct(ops: Sequence[Op]) -> list[Op]:
     """Return a batch that embeds no text twice: blanks at their end, which embedders pass over, tell texts apart."""
     times: Counter[str] = Counter()
-    return [_told_apart(op, times) if isinstance(op, PutOp) and op.value and op.index else op for op in ops]
+    return [_with_unique_texts(op, times) if isinstance(op, PutOp) and op.value and op.index else op for op in ops]
 
 
-def _told_apart(op: PutOp, times: Counter[str]) -> PutOp:
+def _with_unique_texts(op: PutOp, times: Counter[str]) -> PutOp:
     value: dict[str, Any] = dict(op.value or {})
     for field in op.index or ():
         text = value[field].rstrip(" ")
@@ -103,7 +103,7 @@ def _row(item: MemoryItem, namespace: Namespace) -> dict[str, Any]:
         TASK_VECTOR: matched_text(item.task),
         "lesson": f"{item.title}. {item.description}",
         "task_key": task_key(item.task),
-        "since": micros(now()),
+        "since": micros(utc_now()),
         "retired": retired(item.status, item.retired_at),
         "expires": NEVER if item.valid_until is None else micros(item.valid_until),
         "thread_id": item.provenance.thread_id or "",
@@ -114,7 +114,7 @@ def _row(item: MemoryItem, namespace: Namespace) -> dict[str, Any]:
 
 def retired(status: str, moment: datetime | None) -> int:
     """Return what stores filter by: since when an item is not active."""
-    return NEVER if status == "active" else micros(moment or now())
+    return NEVER if status == "active" else micros(moment or utc_now())
 
 
 def to_item(row: Item) -> MemoryItem:

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reasoningbank_langgraph.bank.branches import Branch, Sight, sight
-from reasoningbank_langgraph.bank.item_values import Namespace, find, known_as, matched_text, micros, to_item
+from reasoningbank_langgraph.bank.branches import Branch, IsVisible, visibility
+from reasoningbank_langgraph.bank.item_values import (
+    Namespace,
+    find,
+    matched_text,
+    micros,
+    task_key_without_secrets,
+    to_item,
+)
 from reasoningbank_langgraph.bank.operations import PAGE, Ops, rows_where
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.errors import InvalidTaskError
-from reasoningbank_langgraph.records import ITEMS_PER_GROUP, RetrievedMemory, now, task_key
+from reasoningbank_langgraph.records import ITEMS_PER_GROUP, RetrievedMemory, task_key, utc_now
 
 if TYPE_CHECKING:
     from langgraph.store.base import SearchItem
@@ -19,7 +26,7 @@ _GROUP_ROWS = 50
 
 
 class Question(NamedTuple):
-    """What is asked of a bank; the fields are the arguments of `MemoryBank.search`."""
+    """What a bank is asked; the fields are the arguments of `MemoryBank.search`."""
 
     task: str
     task_id: str | None
@@ -37,17 +44,17 @@ def check_question(k: int, max_items: int, min_score: float | None) -> None:
         raise ValueError(f"min_score must be from 0 to 1, got {min_score}")
 
 
-def search(namespace: Namespace, asked: Question, past: Past | None) -> Ops[list[RetrievedMemory]]:
+def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[list[RetrievedMemory]]:
     """Return the items of the k experiences that fit best."""
-    check_question(asked.k, asked.max_items, asked.min_score)
-    if not isinstance(asked.task, str):
-        raise InvalidTaskError(f"the task must be text, got {type(asked.task).__name__}: {asked.task!r:.80}")
-    where = _usable(asked.task, asked.task_id or task_key(asked.task), past)
-    hits, seen = yield from _hits(namespace, asked, where)
+    check_question(question.k, question.max_items, question.min_score)
+    if not isinstance(question.task, str):
+        raise InvalidTaskError(f"the task must be text, got {type(question.task).__name__}: {question.task!r:.80}")
+    where = _usable(question.task, question.task_id or task_key(question.task), past)
+    hits, is_visible = yield from _hits(namespace, question, where)
     if hits and all(hit.score is None for hit in hits):
-        hits, seen = yield from _newest(namespace, asked.branch, where)
-    best = _best(hits, asked.min_score)
-    chosen = list(best)[: asked.k]
+        hits, is_visible = yield from _newest(namespace, question.branch, where)
+    best = _best(hits, question.min_score)
+    chosen = list(best)[: question.k]
     groups: Sequence[list[SearchItem]] = ()
     if chosen:
         wanted = [{"experience_id": name, **where} for name in chosen]
@@ -55,19 +62,19 @@ def search(namespace: Namespace, asked: Question, past: Past | None) -> Ops[list
     own = {hit.key: hit.score for hit in hits}
     memories: list[RetrievedMemory] = []
     for name, group in zip(chosen, groups, strict=True):
-        visible = [row for row in group if seen(row)]
+        visible = [row for row in group if is_visible(row)]
         ranked = sorted(visible, key=lambda row: (-(own.get(row.key) or 0.0), row.key))
         memories += [_retrieved(row, best[name], own.get(row.key), past) for row in ranked]
-    return memories[: asked.max_items]
+    return memories[: question.max_items]
 
 
 def _usable(task: str, task_id: str, past: Past | None) -> dict[str, Any]:
     """Filter for what may be shown for a task: applied inside the search, so nothing crowds the right rows out."""
     return {
-        **(past.standing if past else {"status": "active"}),
-        "expires": {"$gt": past.at if past else micros(now())},
+        **(past.active_filter if past else {"status": "active"}),
+        "expires": {"$gt": past.at if past else micros(utc_now())},
         "task_id": {"$ne": task_id},
-        "task_key": {"$ne": known_as(task)},
+        "task_key": {"$ne": task_key_without_secrets(task)},
     }
 
 
@@ -81,9 +88,11 @@ def _best(hits: Sequence[SearchItem], min_score: float | None) -> dict[str, Sear
     return best
 
 
-def _hits(namespace: Namespace, asked: Question, where: Mapping[str, Any]) -> Ops[tuple[list[SearchItem], Sight]]:
+def _hits(
+    namespace: Namespace, question: Question, where: Mapping[str, Any]
+) -> Ops[tuple[list[SearchItem], IsVisible]]:
     """Return enough rows to hold the best of k experiences: none has more than `ITEMS_PER_GROUP` items."""
-    query, limit, branch = matched_text(asked.task), ITEMS_PER_GROUP * asked.k, asked.branch
+    query, limit, branch = matched_text(question.task), ITEMS_PER_GROUP * question.k, question.branch
     if branch.thread_id is None:
         (found,) = yield [find(namespace, where, query, limit)]
         return list(found), lambda _: True
@@ -91,22 +100,22 @@ def _hits(namespace: Namespace, asked: Question, where: Mapping[str, Any]) -> Op
     same = {**where, "thread_id": branch.thread_id}
     page = max(limit, PAGE)
     elsewhere, mine = yield [others, find(namespace, same, query, page)]
-    seen = yield from sight(namespace, branch, mine)
-    own = [row for row in mine if seen(row)]
+    is_visible = yield from visibility(namespace, branch, mine)
+    own = [row for row in mine if is_visible(row)]
     offset = page
     while len(mine) == page and len(own) < limit:
         (mine,) = yield [find(namespace, same, query, page, offset)]
-        seen = yield from sight(namespace, branch, mine)
-        own += [row for row in mine if seen(row)]
+        is_visible = yield from visibility(namespace, branch, mine)
+        own += [row for row in mine if is_visible(row)]
         offset += page
-    return [*elsewhere, *own], seen
+    return [*elsewhere, *own], is_visible
 
 
-def _newest(namespace: Namespace, branch: Branch, where: Mapping[str, Any]) -> Ops[tuple[list[SearchItem], Sight]]:
+def _newest(namespace: Namespace, branch: Branch, where: Mapping[str, Any]) -> Ops[tuple[list[SearchItem], IsVisible]]:
     """Return all rows, the newest first: stores without an index have them in orders of their own."""
     rows = yield from rows_where(namespace, where)
-    seen = yield from sight(namespace, branch, rows)
-    return [row for row in reversed(rows) if seen(row)], seen
+    is_visible = yield from visibility(namespace, branch, rows)
+    return [row for row in reversed(rows) if is_visible(row)], is_visible
 
 
 def _retrieved(row: SearchItem, best: SearchItem, own: float | None, past: Past | None) -> RetrievedMemory:

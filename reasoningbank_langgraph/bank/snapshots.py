@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from reasoningbank_langgraph.bank.branches import Branch, sight
+from reasoningbank_langgraph.bank.branches import Branch, visibility
 from reasoningbank_langgraph.bank.item_values import Namespace, micros, to_item
 from reasoningbank_langgraph.bank.operations import Ops
 from reasoningbank_langgraph.errors import InvalidMomentError
@@ -46,7 +46,7 @@ class Past(NamedTuple):
         moment = datetime.fromisoformat(created)
         return cls(micros(moment), Branch.of(thread, when.values, moment))
 
-    def holds(self, row: Item) -> bool:
+    def contains(self, row: Item) -> bool:
         """Say whether a row was in the bank, and active."""
         return bool(row.value["since"] <= self.at < row.value["retired"])
 
@@ -55,12 +55,12 @@ class Past(NamedTuple):
         return to_item(row).model_copy(update={"status": "active", "retired_at": None})
 
     @property
-    def standing(self) -> dict[str, Any]:
+    def active_filter(self) -> dict[str, Any]:
         """Filter for what was active."""
         return {"since": {"$lte": self.at}, "retired": {"$gt": self.at}}
 
 
-def then(namespace: Namespace, past: Past, rows: Sequence[Item]) -> Ops[list[MemoryItem]]:
+def items_then(namespace: Namespace, past: Past, rows: Sequence[Item]) -> Ops[list[MemoryItem]]:
     """Return those of the rows that were there, on the branch of the checkpoint if the moment is that of one."""
-    seen = yield from sight(namespace, past.branch, rows)
-    return [past.item(row) for row in rows if past.holds(row) and seen(row)]
+    is_visible = yield from visibility(namespace, past.branch, rows)
+    return [past.item(row) for row in rows if past.contains(row) and is_visible(row)]

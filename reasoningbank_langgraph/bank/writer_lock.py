@@ -18,40 +18,40 @@ from reasoningbank_langgraph.bank.item_values import Namespace
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
-_turns: WeakKeyDictionary[BaseStore, dict[Namespace, threading.Lock]] = WeakKeyDictionary()
+_locks: WeakKeyDictionary[BaseStore, dict[Namespace, threading.Lock]] = WeakKeyDictionary()
 _registry = threading.Lock()
-_LOOK_AGAIN = 0.002
+_POLL_SECONDS = 0.002
 
 
 def _begin_anew() -> None:
-    """Give a forked child turns of its own: a thread that had one in the parent does not hand it on here."""
+    """Give a forked child locks of its own: a thread of the parent that held one does not exist here to release it."""
     global _registry  # noqa: PLW0603
     _registry = threading.Lock()
-    _turns.clear()
+    _locks.clear()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew)
 
 
-def _turn(store: BaseStore, namespace: Namespace) -> threading.Lock:
+def _lock_of(store: BaseStore, namespace: Namespace) -> threading.Lock:
     with _registry:
-        return _turns.setdefault(store, {}).setdefault(namespace, threading.Lock())
+        return _locks.setdefault(store, {}).setdefault(namespace, threading.Lock())
 
 
 @contextmanager
-def turn(store: BaseStore, namespace: Namespace) -> Iterator[None]:
-    """Wait for one's turn to write."""
-    with _turn(store, namespace):
+def writing(store: BaseStore, namespace: Namespace) -> Iterator[None]:
+    """Hold the bank's lock while writing."""
+    with _lock_of(store, namespace):
         yield
 
 
 @asynccontextmanager
-async def aturn(store: BaseStore, namespace: Namespace) -> AsyncIterator[None]:
-    """Wait for one's turn to write, without blocking the loop; threads and other loops take turns with it."""
-    lock = _turn(store, namespace)
+async def awriting(store: BaseStore, namespace: Namespace) -> AsyncIterator[None]:
+    """Hold the bank's lock while writing without blocking the loop; threads and other loops wait for it."""
+    lock = _lock_of(store, namespace)
     while not lock.acquire(blocking=False):  # noqa: ASYNC110 - a thread may hold it, which no event of a loop covers
-        await asyncio.sleep(_LOOK_AGAIN)
+        await asyncio.sleep(_POLL_SECONDS)
     try:
         yield
     finally:

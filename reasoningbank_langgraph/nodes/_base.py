@@ -16,7 +16,7 @@ from reasoningbank_langgraph.errors import CachedNodeError, MissingStoreError
 from reasoningbank_langgraph.events import Event
 from reasoningbank_langgraph.namespaces import Filled, resolve
 from reasoningbank_langgraph.nodes._caching import Watch
-from reasoningbank_langgraph.records import now
+from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.state import ChannelNames, ReasoningBankState, as_state
 from reasoningbank_langgraph.state.channels import OfRun
 
@@ -69,7 +69,7 @@ class Context(NamedTuple):
     def began(self) -> datetime:
         """When the checkpoint was made that this step begins on: the same however often it is tried."""
         info = self.runtime.execution_info
-        return min(now(), _checkpoint_time(info.checkpoint_id) if info else now())
+        return min(utc_now(), _checkpoint_time(info.checkpoint_id) if info else utc_now())
 
     @property
     def nested(self) -> bool:
@@ -91,9 +91,9 @@ def _checkpoint_time(checkpoint_id: str) -> datetime:
     try:
         name = UUID(checkpoint_id)
     except ValueError:
-        return now()
+        return utc_now()
     ticks = name.int >> 80 << 12 | name.int >> 64 & 0xFFF  # of 100 ns, most significant bits first
-    return _GREGORIAN + timedelta(microseconds=ticks // 10) if name.version == 6 else now()
+    return _GREGORIAN + timedelta(microseconds=ticks // 10) if name.version == 6 else utc_now()
 
 
 Step = Callable[[State, Context], Update]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from reasoningbank_langgraph.bank import Match, MemoryBank, Written, check_match
+from reasoningbank_langgraph.bank import Match, MemoryBank, WriteResult, check_match
 from reasoningbank_langgraph.events import TYPE, ConsolidatedEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, Filled, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
@@ -86,7 +86,7 @@ class _Writing:
         self.namespace, self.ids = namespace, list[str]()
         self.added, self.alone = 0, alone
 
-    def add(self, written: Written) -> None:
+    def add(self, written: WriteResult) -> None:
         self.ids += written.ids
         self.added += written.added
 

@@ -11,7 +11,7 @@ from reasoningbank_langgraph.errors import MissingStateError
 from reasoningbank_langgraph.events import TYPE, ExtractedEvent, milliseconds_since
 from reasoningbank_langgraph.extraction import PROMPT_HASH, Extraction, Judged, LessonExtractor
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict, now
+from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict, utc_now
 from reasoningbank_langgraph.state import ChannelNames, ExtractionReport, Selector
 from reasoningbank_langgraph.state.attempts import attempt_of
 from reasoningbank_langgraph.state.lineage import Line
@@ -80,7 +80,7 @@ def make_items(judged: Judged, distilled: Extraction, model: str, context: Conte
     info = context.runtime.execution_info
     identity = "|".join([context.thread_id or "", info.checkpoint_ns, info.task_id]) if info else ""
     experience = uuid5(_IDS, identity)
-    line = Line.of(context.state.get("attempt") or {}).ended(now())
+    line = Line.of(context.state.get("attempt") or {}).ended(utc_now())
     provenance = Provenance(
         thread_id=context.thread_id,
         checkpoint_ns=info.checkpoint_ns if info else "",

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from reasoningbank_langgraph.bank import MemoryBank, check_question, known_to
+from reasoningbank_langgraph.bank import MemoryBank, check_question, ids_of_branch
 from reasoningbank_langgraph.events import TYPE, RetrievedEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
@@ -85,7 +85,7 @@ class _Search:
             "task": attempt["task"],
             "task_id": attempt["task_id"],
             "thread_id": context.thread_id,
-            "written": known_to(state),
+            "written": ids_of_branch(state),
             "attempt": attempt,
         }
         self.channels = {**stale_channels(state, names), **task_update(state, names, attempt), "attempt": attempt}

@@ -8,7 +8,7 @@ from typing import Any
 
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.messages import content_text, to_messages
-from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, now, task_key
+from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, task_key, utc_now
 from reasoningbank_langgraph.state.channels import Earlier
 from reasoningbank_langgraph.state.lineage import next_line
 from reasoningbank_langgraph.state.schema import ChannelNames, StartedAttempt
@@ -81,7 +81,7 @@ def start_attempt(state: Mapping[str, Any], names: ChannelNames, began: datetime
     roles = [message.role for message in entries]
     start, reference = _start(roles, first=not state.get("attempt")), _input_value("reference", state, task)
     ids = [getattr(message, "id", None) for message in messages]
-    line = next_line(state, began or now(), answer, messages).record()
+    line = next_line(state, began or utc_now(), answer, messages).record()
     return {
         "task": task,
         "task_id": str(_input_value("task_id", state, task) or task_key(task)),

@@ -10,10 +10,10 @@ from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_retrieve
 from reasoningbank_langgraph.bank import operations
-from reasoningbank_langgraph.bank.writer_lock import turn
+from reasoningbank_langgraph.bank.writer_lock import writing
 from reasoningbank_langgraph.errors import InvalidNamespaceLabelError
 from reasoningbank_langgraph.namespaces import Filled
-from reasoningbank_langgraph.records import now
+from reasoningbank_langgraph.records import utc_now
 from tests.loop_fakes import indexed_memory, open_store
 
 STORES = pytest.mark.parametrize("kind", ["memory", "chroma"])
@@ -57,9 +57,9 @@ def test_what_may_not_be_shown_never_crowds_out_what_may(kind, tmp_path):
     with open_store(kind, tmp_path / "bank") as store:
         bank = MemoryBank(store, ("m",))
         for number in range(40):
-            bank.add([lesson(f"old{number}", "red green blue", valid_until=now() - timedelta(days=1))])
+            bank.add([lesson(f"old{number}", "red green blue", valid_until=utc_now() - timedelta(days=1))])
             bank.add([lesson(f"bad{number}", "red green blue", status="quarantined")])
-        bank.add([lesson("good", "red green", valid_until=now() + timedelta(days=1))])
+        bank.add([lesson("good", "red green", valid_until=utc_now() + timedelta(days=1))])
         assert ids(bank.search("red green blue yellow")) == ["good"]
 
 
@@ -90,7 +90,7 @@ def test_of_an_experience_the_closest_lesson_comes_first_and_each_says_why():
 def test_a_store_without_an_index_returns_the_newest_experiences_first_and_each_says_so(thread):
     bank = MemoryBank(InMemoryStore(), ("m",))
     for number, name in enumerate("hcafbegd"):
-        moment = now() - timedelta(minutes=9 - number)
+        moment = utc_now() - timedelta(minutes=9 - number)
         bank.add([lesson(f"{name}{place}", f"task {name}", name, created_at=moment) for place in (2, 1)])
     found = bank.search("red green", k=2, max_items=9, min_score=0.9, thread_id=thread)
     assert ids(found) == ["d1", "d2", "g1", "g2"]
@@ -230,7 +230,7 @@ def test_a_read_goes_on_where_another_thread_writes_into_a_store_without_a_lock(
 def test_banks_of_one_store_do_not_wait_for_each_others_writes():
     store = indexed_memory()
     beside = MemoryBank(store, ("m", "beside"))
-    with turn(store, ("m",)):
+    with writing(store, ("m",)):
         writer = threading.Thread(target=beside.add, args=([lesson("a", "red green")],), daemon=True)
         writer.start()
         writer.join(timeout=60)

@@ -21,7 +21,7 @@ def test_a_row_holds_the_record_and_what_stores_search_and_filter_by():
     item = lesson("a", task="add  two\napples", thread="t1", run="r1", status="quarantined", **times)
     item = item.model_copy(update={"provenance": item.provenance.model_copy(update={"attempt_digest": "d"})})
     before = micros(datetime.now(UTC))
-    op = put(item, HERE, "both", bears_task=True)
+    op = put(item, HERE, "both", carries_task_vector=True)
     since = op.value.pop("since")
     assert before <= since <= micros(datetime.now(UTC))
     assert (op.namespace, op.key) == (HERE, "a")
@@ -41,18 +41,18 @@ def test_a_row_holds_the_record_and_what_stores_search_and_filter_by():
 
 
 def test_a_row_of_an_active_lesson_without_a_thread_and_an_end_says_so():
-    row = put(lesson("a", thread=None, run=None), HERE, "both", bears_task=True).value
+    row = put(lesson("a", thread=None, run=None), HERE, "both", carries_task_vector=True).value
     assert [row[name] for name in ("thread_id", "run_id", "retired", "expires")] == ["", "", NEVER, NEVER]
 
 
 def test_what_is_out_of_sight_without_a_time_is_so_from_now_on():
     before = micros(datetime.now(UTC))
-    row = put(lesson("a", status="superseded"), HERE, "both", bears_task=True).value
+    row = put(lesson("a", status="superseded"), HERE, "both", carries_task_vector=True).value
     assert before <= row["retired"] <= micros(datetime.now(UTC))
 
 
 @pytest.mark.parametrize(
-    ("match", "bears_task", "fields"),
+    ("match", "carries_task_vector", "fields"),
     [
         ("both", True, ["query", "lesson"]),
         ("both", False, ["lesson"]),
@@ -62,8 +62,10 @@ def test_what_is_out_of_sight_without_a_time_is_so_from_now_on():
         ("lesson", False, ["lesson"]),
     ],
 )
-def test_what_is_embedded_is_what_a_bank_matches_and_stays_so_when_the_row_is_written_again(match, bears_task, fields):
-    op = put(lesson("a"), HERE, match, bears_task=bears_task)
+def test_what_is_embedded_is_what_a_bank_matches_and_stays_so_when_the_row_is_written_again(
+    match, carries_task_vector, fields
+):
+    op = put(lesson("a"), HERE, match, carries_task_vector=carries_task_vector)
     assert (op.value["index"], op.index) == (fields, fields or False)
     assert rewrite(HERE, "a", op.value) == op
 

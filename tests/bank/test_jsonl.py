@@ -11,7 +11,7 @@ from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank
 from reasoningbank_langgraph.errors import ImportFileError, NotAFileError, StoreError
-from reasoningbank_langgraph.records import now
+from reasoningbank_langgraph.records import utc_now
 from tests.bank.test_forgetting import STORES, lesson
 from tests.loop_fakes import Switched, indexed_memory, open_store
 
@@ -26,7 +26,7 @@ def bank(store):
 def filled(store):
     full = bank(store)
     full.add([lesson("a0", task="red green", experience="a"), lesson("a1", task="red green", experience="a")])
-    full.add([lesson("b", task=HOSTILE, content=HOSTILE, tags=("x", "y"), valid_until=now())])
+    full.add([lesson("b", task=HOSTILE, content=HOSTILE, tags=("x", "y"), valid_until=utc_now())])
     full.add([lesson("c", used=("a0",))])
     full.set_status(["c"], "quarantined")
     return full

@@ -331,8 +331,8 @@ def test_a_clock_that_goes_back_hides_nothing_of_ones_own_branch(monkeypatch):
     solver, store = Looking(), indexed_memory()
     app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)
     run(app, 0, 1)
-    now = attempts.now
-    monkeypatch.setattr(attempts, "now", lambda: now() - timedelta(hours=1))
+    utc_now = attempts.utc_now
+    monkeypatch.setattr(attempts, "utc_now", lambda: utc_now() - timedelta(hours=1))
     run(app, 2, 3)
     assert solver.seen["task 3"] == tasks(0, 1, 2)
 

@@ -23,7 +23,7 @@ from tests.docs.source import entry, fields
 FOLDER = REPOSITORY / "docs" / "reference"
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 MODULES = {
-    "bank": ("Imported", "Match", "Totals", "Written"),
+    "bank": ("Imported", "Match", "Totals", "WriteResult"),
     "store": ("StoreReport",),
     "testing": ("HashEmbeddings", "ScriptedChatModel", "StoreContract"),
     "embeddings": ("PackagedMiniLM",),
@@ -92,7 +92,7 @@ def _kinds(error, indent):
     also = f" (also `{others[0]}`)" if others and others != ["Exception"] else ""
     yield f"{indent}- **`{error.__name__}`**{also}: {inspect.getdoc(error).partition(chr(10))[0]}"
     for kind in error.__subclasses__():
-        if kind.__module__ == errors.__name__:
+        if kind.__module__.startswith(f"{errors.__name__}."):
             yield from _kinds(kind, indent + "    ")
 
 

@@ -10,7 +10,7 @@ from langgraph.store.base import PutOp
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_reasoning_bank
-from reasoningbank_langgraph.bank.writer_lock import turn
+from reasoningbank_langgraph.bank.writer_lock import writing
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError, TooManyItemsError
 from reasoningbank_langgraph.records import Provenance
 from tests.loop_fakes import indexed_memory, learner, solver
@@ -186,7 +186,7 @@ def test_the_same_attempt_written_by_two_threads_at_once_is_there_once():
 async def test_a_bank_does_not_wait_for_a_write_to_another_one_of_the_store():
     store = indexed_memory()
     async with asyncio.timeout(20):
-        with turn(store, ("another",)):
+        with writing(store, ("another",)):
             assert (await bank(store).aadd([item(0)])).added == 1
 
 

@@ -19,7 +19,7 @@ from reasoningbank_langgraph.extraction import PROMPT_HASH, Extraction, Judged
 from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.nodes.extract import make_items
 from reasoningbank_langgraph.prompts import prompt_hash
-from reasoningbank_langgraph.records import now
+from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.state.lineage import Line, micros
 from tests.loop_fakes import indexed_memory
 
@@ -58,10 +58,10 @@ def test_a_step_began_when_its_checkpoint_was_made_and_never_in_the_future():
     assert context(RUN.patch(checkpoint_id=str(made))).began == moment
     future = UUID(int=made.int | 1 << 127)
     for name in (str(future), "no id", "1f0ce0b1-8f2a-4e10-8002-3c7f9d2b1a44"):
-        before = now()
-        assert before <= context(RUN.patch(checkpoint_id=name)).began <= now()
-    before = now()
-    assert before <= context(None).began <= now()
+        before = utc_now()
+        assert before <= context(RUN.patch(checkpoint_id=name)).began <= utc_now()
+    before = utc_now()
+    assert before <= context(None).began <= utc_now()
 
 
 TRIED = Attempt(task="add", task_id="p1", answer="4")
@@ -78,7 +78,7 @@ def test_an_item_says_which_run_of_which_node_made_it_of_what():
     line = Line((("a", 1, 2), ("b", 3, None)), "a", "row")
     shown = MemoryItem(title="t", description="d", content="c", outcome="success", task="other")
     attempt = TRIED.model_copy(update={"memories": (RetrievedMemory(item=shown, why="near"),)})
-    before = micros(now())
+    before = micros(utc_now())
     first, second = minted(attempt=attempt, state={"attempt": line.record()})
     known = first.provenance
     assert (known.thread_id, known.checkpoint_ns, known.checkpoint_id) == ("thread 1", "extract:1", RUN.checkpoint_id)
@@ -86,7 +86,7 @@ def test_an_item_says_which_run_of_which_node_made_it_of_what():
     assert (known.prompt_hash, known.memory_ids_used) == (PROMPT_HASH, (shown.id,))
     assert known.attempt_digest == attempt.digest("thread 1")
     assert (known.line[0], known.line[1][:2], known.origin, known.after) == (("a", 1, 2), ("b", 3), "a", "row")
-    assert before <= known.line[1][2] <= micros(now())
+    assert before <= known.line[1][2] <= micros(utc_now())
     assert first.experience_id == second.experience_id
     assert [item.title for item in (first, second)] == ["a", "b"]
     assert (first.outcome, first.task, first.task_id) == ("success", "add", "p1")

@@ -6,7 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from reasoningbank_langgraph.errors import InvalidTaskError
-from reasoningbank_langgraph.records import TASK_CAP, MemoryItem, RetrievedMemory, now, task_key
+from reasoningbank_langgraph.records import TASK_CAP, MemoryItem, RetrievedMemory, task_key, utc_now
 from reasoningbank_langgraph.state import ChannelNames
 from reasoningbank_langgraph.state.attempts import (
     attempt_of,
@@ -112,8 +112,8 @@ def test_an_answer_that_the_run_before_left_is_forgotten_and_may_be_given_again(
 def test_an_attempt_tells_when_it_began_and_what_one_that_was_broken_off_had_done():
     when = datetime(2025, 1, 2, tzinfo=UTC)
     assert start_attempt({"task": "add"}, NAMES, when)["line"][0][1] == micros(when)
-    before = micros(now())
-    assert before <= start_attempt({"task": "add"}, NAMES)["line"][0][1] <= micros(now())
+    before = micros(utc_now())
+    assert before <= start_attempt({"task": "add"}, NAMES)["line"][0][1] <= micros(utc_now())
     broken = {"task": "add", "attempt": {**start_attempt({"task": "add"}, NAMES), "over": None}}
     states = [broken, {**broken, "answer": "4"}, {**broken, "messages": [ASK]}]
     assert len({start_attempt(state, NAMES)["line"][0][2] for state in states}) == 3

@@ -82,8 +82,8 @@ def hold():
         done.wait()
 threading.Thread(target=hold, daemon=True).start()
 busy.wait()
-from reasoningbank_langgraph.bank import writer_lock as turns
-hold_turn = turns.turn(store, HERE)
+from reasoningbank_langgraph.bank import writer_lock
+hold_turn = writer_lock.writing(store, HERE)
 hold_turn.__enter__()
 say(json.dumps(in_a_child(names_of_errors)))
 say(json.dumps(in_a_child(lambda: store.get(HERE, "k"))))

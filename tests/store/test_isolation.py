@@ -230,7 +230,7 @@ def test_a_tenant_with_three_items_gets_them_among_a_thousand_closer_ones(store,
 def test_a_bank_of_three_lessons_finds_them_beside_and_above_a_thousand_closer_ones(store, top):
     crowd = [lesson(f"crowd {n}", f"the exact question about a train {n}", "crowd") for n in range(1000)]
     places = [(top, "me", "below"), *((top, f"m{n}") for n in range(9))]
-    rows = [put(item, places[n % 10], "both", bears_task=True) for n, item in enumerate(crowd)]
+    rows = [put(item, places[n % 10], "both", carries_task_vector=True) for n, item in enumerate(crowd)]
     store.batch(rows)
     mine = MemoryBank(store, (top, "me"))
     for n in range(3):

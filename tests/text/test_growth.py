@@ -6,7 +6,7 @@ import json
 import pytest
 
 from reasoningbank_langgraph import Attempt, MemoryBank
-from reasoningbank_langgraph.bank.item_values import known_as
+from reasoningbank_langgraph.bank.item_values import task_key_without_secrets
 from reasoningbank_langgraph.errors import ImportFileError, InvalidRecordError
 from reasoningbank_langgraph.extraction.literals import named_literals, task_literals, without_details
 from reasoningbank_langgraph.records import MemoryItem, task_key
@@ -80,7 +80,7 @@ def test_as_many_names_as_words_take_no_longer():
         (redact_secrets, "\u200bpassword "),
         (task_key, "a\u0301\u0323"),
         (task_key, "\uff9e\u0301\u0323"),
-        (known_as, "eyJaaaaa-\u0323\u0301"),
+        (task_key_without_secrets, "eyJaaaaa-\u0323\u0301"),
     ],
     ids=lambda value: value.__name__ if callable(value) else ascii(value),
 )
