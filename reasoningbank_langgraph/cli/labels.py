@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 import typer
 
 from reasoningbank_langgraph.namespaces import Filled
-from reasoningbank_langgraph.text.visible import is_unseen
+from reasoningbank_langgraph.text.visible import is_invisible
 
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -46,6 +46,6 @@ def _shown(name: str, plain: str) -> str:
 
 
 def _shown_char(char: str, plain: str) -> str:
-    if char in plain or (char.isalnum() and not is_unseen(char)):
+    if char in plain or (char.isalnum() and not is_invisible(char)):
         return char
     return quote(char, safe="", errors="surrogatepass")

@@ -6,7 +6,7 @@ import re
 
 from reasoningbank_langgraph.math_answers.compare import equivalent
 from reasoningbank_langgraph.math_answers.extract import extract_answer
-from reasoningbank_langgraph.parsing.replies import looks_refused
+from reasoningbank_langgraph.parsing.replies import looks_like_refusal
 from reasoningbank_langgraph.records import normalise_task
 
 _MACRO = re.compile(r"\\(?:text[a-z]*|mbox|mathrm)\s*\{")
@@ -35,4 +35,4 @@ def same_answer(one: str, other: str) -> bool:
 def is_refusal(answer: str) -> bool:
     """Say whether a final answer refuses to be one, or owns up that there is none: "I cannot help", "I don't know"."""
     said = _MACRO.sub("", answer[:300]).replace("’", "'")
-    return looks_refused(said) or _GIVES_UP.match(said) is not None
+    return looks_like_refusal(said) or _GIVES_UP.match(said) is not None

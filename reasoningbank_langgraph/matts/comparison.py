@@ -10,7 +10,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
 from reasoningbank_langgraph.errors import ModelError
-from reasoningbank_langgraph.parsing.answers import answered
+from reasoningbank_langgraph.parsing.answers import answer_object
 from reasoningbank_langgraph.records import Attempt
 from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
 
@@ -69,7 +69,7 @@ def _schema(count: int) -> dict[str, Any]:
 
 
 def _parse(reply: AIMessage, count: int) -> tuple[int | None, str]:
-    value = answered(reply, "best")
+    value = answer_object(reply, "best")
     named = "" if value is None else str(value["best"]).strip()
     if value is None or not (named.isdecimal() and len(named) <= len(str(count))):
         return None, ""

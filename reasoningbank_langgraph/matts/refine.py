@@ -16,7 +16,7 @@ from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
 from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.records import Failure
-from reasoningbank_langgraph.parsing.answers import answered
+from reasoningbank_langgraph.parsing.answers import answer_object
 from reasoningbank_langgraph.solvers.inserted_messages import CHECK, TASK, inserted, unstreamed
 from reasoningbank_langgraph.state import ChannelNames
 from reasoningbank_langgraph.state.attempts import attempt_of
@@ -134,7 +134,7 @@ def create_refine(
 
 def _update(reply: AIMessage, before: str | None, names: ChannelNames) -> dict[str, Any]:
     """A reply that cannot be read is kept as a note; the answer before it stands."""
-    fields = answered(reply, "answer")
+    fields = answer_object(reply, "answer")
     if fields is None:
         return {str(names.answer): before, str(names.messages): [reply]}
     answer = str(fields["answer"])

@@ -1,17 +1,17 @@
-"""Any reply in JSON: one field of what it gives as its answer."""
+"""Any reply in JSON: the object that gives one field."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from reasoningbank_langgraph.parsing.json_text import said
-from reasoningbank_langgraph.parsing.objects import document, find_objects
+from reasoningbank_langgraph.parsing.json_objects import document, find_objects
+from reasoningbank_langgraph.parsing.json_text import pairs_of
+from reasoningbank_langgraph.parsing.quotes import stands_alone
 from reasoningbank_langgraph.parsing.replies import read_reply
-from reasoningbank_langgraph.parsing.standing import stands_alone
 
 
-def answered(reply: object, field: str) -> dict[str, Any] | None:
+def answer_object(reply: object, field: str) -> dict[str, Any] | None:
     """Return the object in which a reply gives a field; None without one, and where two give it differently.
 
     Args:
@@ -20,7 +20,7 @@ def answered(reply: object, field: str) -> dict[str, Any] | None:
     """
     found: dict[str, Any] | None = None
     for value in _answers(reply):
-        given = {str(inner) for key, inner in said(value) if key == field and str(inner).strip()}
+        given = {str(inner) for key, inner in pairs_of(value) if key == field and str(inner).strip()}
         if len(given) > 1 or (given and found is not None and given != {str(found[field])}):
             return None
         found = value if given and found is None else found
@@ -32,7 +32,7 @@ def _answers(reply: object) -> Iterator[dict[str, Any]]:
     read = read_reply(reply)
     whole = document(read.text)
     objects = find_objects(read.text).found if whole is None else []
-    standing = [one.value for one in objects if not one.within and stands_alone(read.text, one.start, one.end)]
+    standing = [one.value for one in objects if not one.in_unread and stands_alone(read.text, one.start, one.end)]
     for value in [*read.calls, whole, *standing]:
         if isinstance(value, dict):
             yield value

@@ -1,4 +1,4 @@
-"""What the objects of a judge's reply claim about the attempt."""
+"""What the JSON objects of a judge's reply claim about the attempt."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from reasoningbank_langgraph.parsing.json_text import fields_of, said, unwrapped
-from reasoningbank_langgraph.parsing.words import Reading, is_placeholder, read_status
+from reasoningbank_langgraph.parsing.json_text import fields_of, pairs_of, unwrap
+from reasoningbank_langgraph.parsing.status_words import Reading, is_placeholder, read_status
 
 _OTHER_KEYS = (
     "verdict", "success", "successful", "succeeded", "is_success", "is_successful", "correct", "is_correct", "passed",
@@ -36,8 +36,8 @@ class Claim(NamedTuple):
     reading: Reading
     confidence: float | None
     rationale: str
-    stands: bool = True
-    """It speaks for the reply. One that does not, a quotation say, can only contradict."""
+    decides: bool = True
+    """It speaks for the reply. One that does not, such as a quotation, can only contradict."""
     named: bool = True
     """It came under the name that was asked for, `status`."""
 
@@ -53,12 +53,12 @@ def claims_of(value: Any) -> list[Claim]:
     if not isinstance(value, dict):
         return []
     own = _claims_of_one(value)
-    wrapped = None if own else unwrapped(value, _OTHER_KEYS)
+    wrapped = None if own else unwrap(value, _OTHER_KEYS)
     if wrapped is not None:
         return claims_of(wrapped)
     asked = any(claim.named for claim in own)
     deeper = [claim for inner in _objects_in(value) for claim in _claims_of_one(inner)]
-    return own + [claim._replace(stands=False) for claim in deeper if claim.named or not asked]
+    return own + [claim._replace(decides=False) for claim in deeper if claim.named or not asked]
 
 
 def claims_of_mended(value: Any, source: str) -> list[Claim]:
@@ -70,7 +70,7 @@ def claims_of_mended(value: Any, source: str) -> list[Claim]:
     """
     pairs = _pairs(source)
     sure = bool(pairs) and not any(_inside_text(source, pair) for pair in pairs)
-    claims = [claim._replace(stands=claim.stands and sure) for claim in claims_of(value)]
+    claims = [claim._replace(decides=claim.decides and sure) for claim in claims_of(value)]
     return claims + [_rival(pair) for pair in pairs]
 
 
@@ -80,7 +80,7 @@ def claims_in_pieces(text: str) -> list[Claim]:
 
 
 def _rival(pair: re.Match[str]) -> Claim:
-    return Claim(_read_pair(pair) or "undecided", None, "", stands=False)
+    return Claim(_read_pair(pair) or "undecided", None, "", decides=False)
 
 
 def _pairs(text: str) -> list[re.Match[str]]:
@@ -113,7 +113,7 @@ def _read(key: str, value: Any) -> Reading | None:
 
 
 def _objects_in(value: Any) -> Iterator[dict[str, Any]]:
-    inside: Iterable[Any] = (one for _, one in said(value)) if isinstance(value, dict) else value
+    inside: Iterable[Any] = (one for _, one in pairs_of(value)) if isinstance(value, dict) else value
     for inner in inside:
         if isinstance(inner, dict):
             yield inner

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
-from reasoningbank_langgraph.parsing.escapes import restore_latex
-from reasoningbank_langgraph.parsing.json_text import fields_of, unwrapped
-from reasoningbank_langgraph.parsing.objects import Found, Objects, document, find_objects
-from reasoningbank_langgraph.parsing.replies import Reply, looks_refused, read_reply
-from reasoningbank_langgraph.parsing.standing import announces_quote, leads_in_a_quote, stands_alone
-from reasoningbank_langgraph.parsing.words import is_placeholder
+from reasoningbank_langgraph.parsing.json_escapes import restore_latex
+from reasoningbank_langgraph.parsing.json_objects import FoundObject, Objects, document, find_objects
+from reasoningbank_langgraph.parsing.json_text import fields_of, unwrap
+from reasoningbank_langgraph.parsing.quotes import announces_quote, leads_in_a_quote, stands_alone
+from reasoningbank_langgraph.parsing.replies import Reply, looks_like_refusal, read_reply
+from reasoningbank_langgraph.parsing.status_words import is_placeholder
 from reasoningbank_langgraph.records import has_visible_text
 
 ItemsReason = Literal["unparsed", "refused", "truncated", "empty", "error"]
@@ -107,7 +107,7 @@ def _from_text(read: Reply) -> ParsedItems:
     of_cut_list = (
         objects.open_at is not None
         if items is None
-        else any(found.within and found.start == place for found in objects.found)
+        else any(found.in_unread and found.start == place for found in objects.found)
     )
     at_limit = read.ending == "length" and not objects.end(text)
     cut = read.cut or of_cut_list or objects.open_after_last() or at_limit
@@ -128,7 +128,7 @@ def _why_none(read: Reply, items: list[dict[str, str]] | None, *, cut: bool) -> 
         return "truncated"
     if items is not None or not (read.text.strip() or read.calls):
         return "empty"
-    return "refused" if looks_refused(read.text) else "unparsed"
+    return "refused" if looks_like_refusal(read.text) else "unparsed"
 
 
 def _first_answer(text: str, objects: Objects) -> tuple[list[dict[str, str]] | None, int]:
@@ -144,7 +144,7 @@ def _first_answer(text: str, objects: Objects) -> tuple[list[dict[str, str]] | N
         one = _read_item(found.value) if isinstance(found.value, dict) else None
         if items and (one is None or text[end : found.start].strip(_BETWEEN)):
             break
-        listed = None if one or found.within else _read_answer(found.value)
+        listed = None if one or found.in_unread else _read_answer(found.value)
         if (one is None and listed is None) or not (items or _speaks(text, found)):
             continue
         if listed is not None:
@@ -161,9 +161,9 @@ def _is_mixed(source: str, value: Any) -> bool:
     return len(_CONTENT_KEY.findall(source)) > len(items)
 
 
-def _speaks(text: str, found: Found) -> bool:
+def _speaks(text: str, found: FoundObject) -> bool:
     """Say whether an object is an answer; inside one that never closes, whether it is an element of its list."""
-    if not found.within:
+    if not found.in_unread:
         return stands_alone(text, found.start, found.end)
     return text[max(0, found.start - 200) : found.start].rstrip()[-1:] in ("[", ",", "}")
 
@@ -175,20 +175,20 @@ def _read_answer(value: Any) -> list[dict[str, str]] | None:
     """
     if isinstance(value, list):
         return _read_all(value)
-    fields = _folded(value)
+    fields = _fold_keys(value)
     for key in _LISTS:
-        if key in fields and (items := _read_all(_listed(fields[key]))) is not None:
+        if key in fields and (items := _read_all(_as_list(fields[key]))) is not None:
             return items
     if one := _read_item(value):
         return [one]
     inner = list(value.values())
     if inner and all(isinstance(one, dict) for one in inner) and (items := _read_all(inner)):
         return items
-    wrapped = unwrapped(value)
+    wrapped = unwrap(value)
     return None if wrapped is None else _read_answer(wrapped)
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     if isinstance(value, dict):
         return [value] if _read_item(value) else list(value.values())
     return [] if value is None else value
@@ -203,7 +203,7 @@ def _read_all(values: Any) -> list[dict[str, str]] | None:
 
 def _read_item(value: dict[str, Any]) -> dict[str, str] | None:
     """One item with its three texts, under their names or a name that can mean nothing else."""
-    fields = _folded(value)
+    fields = _fold_keys(value)
     item = {field: _text(fields, field) for field in _FIELDS}
     return {field: text for field, text in item.items() if text is not None} if None not in item.values() else None
 
@@ -217,7 +217,7 @@ def _text(fields: dict[str, Any], field: str) -> str | None:
     return value.encode("utf-8", "replace").decode("utf-8").strip()
 
 
-def _folded(value: dict[str, Any]) -> dict[str, Any]:
+def _fold_keys(value: dict[str, Any]) -> dict[str, Any]:
     """Return the fields by their folded names; of those that stand twice the first."""
     return dict(reversed(list(fields_of(value))))
 
@@ -229,7 +229,7 @@ def _from_markdown(text: str, *, cut: bool) -> list[dict[str, str]]:
     lead, number = "", 0
     for line in text.splitlines():
         item, heading = _NEW_ITEM.match(line[:_LONGEST_HEADING]), _HEADING.match(line[:_LONGEST_HEADING])
-        if (item or heading) and _is_quoted(lead, begun=bool(drafts)):
+        if (item or heading) and _is_quoted(lead, in_list=bool(drafts)):
             break
         if item:
             if int(item["number"] or 0) < number:  # counted from the start again: another list
@@ -245,15 +245,15 @@ def _from_markdown(text: str, *, cut: bool) -> list[dict[str, str]]:
         elif field:
             drafts[-1][field].append(line)
         lead = line.strip() or lead
-    return list(_finished(drafts[:-1] if cut else drafts))
+    return list(_items_of(drafts[:-1] if cut else drafts))
 
 
-def _is_quoted(lead: str, *, begun: bool) -> bool:
+def _is_quoted(lead: str, *, in_list: bool) -> bool:
     """Say whether a line leads in a quotation; within a list it needs a colon, as a lesson may end in any word."""
-    return announces_quote(lead) and lead.endswith((":", "：")) if begun else leads_in_a_quote(lead)
+    return announces_quote(lead) and lead.endswith((":", "：")) if in_list else leads_in_a_quote(lead)
 
 
-def _finished(drafts: Iterable[dict[str, list[str]]]) -> Iterable[dict[str, str]]:
+def _items_of(drafts: Iterable[dict[str, list[str]]]) -> Iterable[dict[str, str]]:
     for draft in drafts:
         item = _read_item(
             {field: re.sub(r"(?m)^[ \t]*```\w*[ \t]*$", "", "\n".join(lines)) for field, lines in draft.items()}

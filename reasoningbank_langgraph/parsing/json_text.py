@@ -1,4 +1,4 @@
-"""JSON text as values: strictly first, then with the usual slips mended, in bounded time and depth."""
+"""JSON text as values: strictly first, then with the usual mistakes mended, in bounded time and depth."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from reasoningbank_langgraph.parsing.escapes import double_latex
-from reasoningbank_langgraph.parsing.standing import announces_quote
+from reasoningbank_langgraph.parsing.json_escapes import double_latex
+from reasoningbank_langgraph.parsing.quotes import announces_quote
 from reasoningbank_langgraph.text.folding import Folded
 
 DEEPEST = 64
@@ -27,28 +27,28 @@ _QUOTING_KEY = re.compile(r"propert|\$|^(?:task|steps?|checks?|context|observati
 
 
 class Pairs(dict[str, Any]):
-    """A JSON object that keeps the first of equal keys, and remembers all that was said."""
+    """A JSON object that keeps the first of equal keys as its value, and all pairs in `pairs`."""
 
-    def __init__(self, said: Iterable[tuple[str, Any]]) -> None:
+    def __init__(self, pairs: Iterable[tuple[str, Any]]) -> None:
         super().__init__()
-        self.said = tuple(said)
-        for key, value in self.said:
+        self.pairs = tuple(pairs)
+        for key, value in self.pairs:
             self.setdefault(key, value)
 
 
-def said(value: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+def pairs_of(value: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     """Return the pairs of an object in order, with keys that stand twice."""
-    return value.said if isinstance(value, Pairs) else value.items()
+    return value.pairs if isinstance(value, Pairs) else value.items()
 
 
 def fields_of(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the pairs of an object with folded keys; a key that stands twice comes twice."""
-    for key, inner in said(value):
+    for key, inner in pairs_of(value):
         plain = str(key) if str(key).isascii() else Folded(str(key)).view
         yield re.sub(r"[\s\-]+", "_", plain.strip().casefold()), inner
 
 
-def unwrapped(value: dict[str, Any], names: Collection[str] = ()) -> Any:
+def unwrap(value: dict[str, Any], names: Collection[str] = ()) -> Any:
     """Return the object or list that is all a lone key, or a tool call written as text, is wrapped around; else None.
 
     Args:
@@ -114,14 +114,14 @@ class Mender:
         if quotes > self._quotes:
             return None
         self._chars, self._quotes = self._chars - chars, self._quotes - quotes
-        return _repaired(double_latex(source))
+        return _repair(double_latex(source))
 
 
-def _repaired(source: str) -> dict[str, Any] | list[Any] | None:
+def _repair(source: str) -> dict[str, Any] | list[Any] | None:
     import json_repair
 
     try:
         value: Any = json_repair.loads(source)
-    except Exception:  # noqa: BLE001 - it promises to mend, and not which errors it may raise
+    except Exception:  # noqa: BLE001 - json-repair does not say which errors it may raise
         return None
     return value if isinstance(value, (dict, list)) and not deeper_than(value, DEEPEST) else None

@@ -1,4 +1,4 @@
-"""What a model's reply says, apart from where its server put it: text, tool calls, and how it ended."""
+"""The text of a reply, its tool calls and how it ended, wherever its server put them."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ def read_reply(reply: object) -> Reply:
     extra = _mapping(getattr(reply, "additional_kwargs", None))
     calls = tuple(_calls(reply, extra))
     ending = _ending(_mapping(getattr(reply, "response_metadata", None)))
-    text = _printable(_joined(content, "text"))
+    text = _printable(_join(content, "text"))
     if not text.strip() and not calls and ending == "stop":
         text = _printable(_reasoning(content, extra))
     read = _read_text(text)
-    refused = ending == "filter" or bool(extra.get("refusal")) or bool(_joined(content, "refusal"))
+    refused = ending == "filter" or bool(extra.get("refusal")) or bool(_join(content, "refusal"))
     return read._replace(calls=calls, ending=ending, refused=refused)
 
 
-def looks_refused(text: str) -> bool:
+def looks_like_refusal(text: str) -> bool:
     """Say whether a reply that holds no answer opens with a refusal."""
     return bool(_REFUSAL.search(text[:300].replace("’", "'").strip()))
 
@@ -114,7 +114,7 @@ def _without_thinking(text: str) -> tuple[str, bool, bool]:
     return "".join([*kept, "" if opened else text[position:]]), left_out, opened
 
 
-def _joined(content: Any, kind: str) -> str:
+def _join(content: Any, kind: str) -> str:
     """Join the blocks of one kind: `text` (strings too), `refusal`, or the model's thinking."""
     if isinstance(content, str):
         return content if kind == "text" else ""
@@ -129,17 +129,17 @@ def _block(block: Any, kind: str) -> str:
     if not isinstance(block_kind, str):
         return ""
     if kind == "text":
-        return _said(block, "text") if block_kind in ("text", "output_text") else ""
+        return _first_text(block, "text") if block_kind in ("text", "output_text") else ""
     wanted = (kind,) if kind == "refusal" else ("thinking", "reasoning")
-    return _said(block, block_kind, "text") if block_kind in wanted else ""
+    return _first_text(block, block_kind, "text") if block_kind in wanted else ""
 
 
 def _reasoning(content: Any, extra: Mapping[str, Any]) -> str:
     """Some servers file a short answer as reasoning; with no content and a normal stop it is the answer."""
-    return _said(extra, "reasoning_content", "reasoning") or _joined(content, "thinking")
+    return _first_text(extra, "reasoning_content", "reasoning") or _join(content, "thinking")
 
 
-def _said(block: Any, *names: str) -> str:
+def _first_text(block: Any, *names: str) -> str:
     """Return the first of the named fields that holds a text."""
     found = (_mapping(block).get(name) for name in names)
     return next((text for text in found if isinstance(text, str) and text), "")

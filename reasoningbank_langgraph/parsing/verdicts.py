@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from reasoningbank_langgraph.parsing.claims import Claim, claims_in_pieces, claims_of, claims_of_mended
-from reasoningbank_langgraph.parsing.escapes import restore_latex
-from reasoningbank_langgraph.parsing.lines import between_status_lines, status_lines
-from reasoningbank_langgraph.parsing.objects import Found, Objects, document, find_objects, without_last_brace
-from reasoningbank_langgraph.parsing.replies import Reply, looks_refused, read_reply
-from reasoningbank_langgraph.parsing.sentences import said_outright
-from reasoningbank_langgraph.parsing.standing import is_attributed, last_sentence, stands_alone
+from reasoningbank_langgraph.parsing.json_escapes import restore_latex
+from reasoningbank_langgraph.parsing.json_objects import (
+    FoundObject,
+    Objects,
+    document,
+    find_objects,
+    without_last_brace,
+)
+from reasoningbank_langgraph.parsing.quotes import is_attributed, last_sentence, stands_alone
+from reasoningbank_langgraph.parsing.replies import Reply, looks_like_refusal, read_reply
+from reasoningbank_langgraph.parsing.status_lines import between_status_lines, status_lines
+from reasoningbank_langgraph.parsing.status_sentences import outright_statuses
+from reasoningbank_langgraph.parsing.status_words import read_status
 from reasoningbank_langgraph.parsing.vocabulary import Outright
-from reasoningbank_langgraph.parsing.words import read_status
 from reasoningbank_langgraph.records import IndeterminateReason, Verdict
 
 
@@ -43,22 +49,22 @@ def parse_verdict(reply: object) -> Verdict:
     said, cut = _from_text(read)
     if cut and not called:
         return _indeterminate("truncated", read.text)
-    return _settled([*called, *said, *_from_whole(read.whole)], read.text)
+    return _decide([*called, *said, *_from_whole(read.whole)], read.text)
 
 
-def _settled(claims: Sequence[Claim], text: str) -> Verdict:
+def _decide(claims: Sequence[Claim], text: str) -> Verdict:
     """Return what all claims agree on, if one of them speaks for the reply."""
-    standing = [claim for claim in claims if claim.stands]
+    standing = [claim for claim in claims if claim.decides]
     if len({claim.reading for claim in claims}) > 1:
         return _indeterminate("conflict", standing[0].rationale if standing and standing[0].rationale else text)
     if not standing:
-        return _indeterminate("refused" if looks_refused(text) else "unparsed", text)
-    told = next((claim for claim in standing if claim.rationale), standing[0])
-    rationale = told.rationale.encode("utf-8", "replace").decode("utf-8")
-    if told.reading == "undecided":
+        return _indeterminate("refused" if looks_like_refusal(text) else "unparsed", text)
+    deciding = next((claim for claim in standing if claim.rationale), standing[0])
+    rationale = deciding.rationale.encode("utf-8", "replace").decode("utf-8")
+    if deciding.reading == "undecided":
         return _indeterminate("no_evidence", rationale)
     sure = [claim.confidence for claim in standing if claim.confidence is not None]
-    return Verdict(status=told.reading, confidence=min(sure, default=None), rationale=rationale)
+    return Verdict(status=deciding.reading, confidence=min(sure, default=None), rationale=rationale)
 
 
 def _from_calls(calls: Iterable[object]) -> list[Claim]:
@@ -84,33 +90,33 @@ def _from_text(read: Reply, *, left_out: bool = False) -> tuple[list[Claim], boo
     prose = "\n".join(pieces)
     lines, hedged = status_lines(prose)
     claims += claims_in_pieces(prose)
-    claims += [Claim(line.reading, None, line.thoughts, line.stands) for line in lines]
-    claims += [Claim(reading, None, "", stands=False) for reading in _outright(pieces, left_out=left_out)]
+    claims += [Claim(line.reading, None, line.thoughts, line.decides) for line in lines]
+    claims += [Claim(reading, None, "", decides=False) for reading in _outright(pieces, left_out=left_out)]
     if hedged:
-        claims = [claim._replace(stands=False) for claim in claims]
+        claims = [claim._replace(decides=False) for claim in claims]
     return claims, _is_cut(read, objects)
 
 
 def _outright(pieces: Iterable[str], *, left_out: bool) -> list[Outright]:
     """Return what sentences say outright; of thinking, which weighs one and the other, only what it comes to."""
-    said = said_outright([part for piece in pieces for part in between_status_lines(piece)])
+    said = outright_statuses([part for piece in pieces for part in between_status_lines(piece)])
     return said[-1:] if left_out else said
 
 
-def _from_found(text: str, found: Found) -> list[Claim]:
+def _from_found(text: str, found: FoundObject) -> list[Claim]:
     claims = claims_of_mended(found.value, text[found.start : found.end]) if found.mended else claims_of(found.value)
     if not claims:
         return []
-    if found.within or not stands_alone(text, found.start, found.end) or is_attributed(text, found.end):
-        return [claim._replace(stands=False) for claim in claims]
+    if found.in_unread or not stands_alone(text, found.start, found.end) or is_attributed(text, found.end):
+        return [claim._replace(decides=False) for claim in claims]
     led_in = read_status(last_sentence(text[max(0, found.start - 300) : found.start]).rstrip(" :："))
-    return [*claims, Claim(led_in, None, "", stands=False)] if led_in else claims
+    return [*claims, Claim(led_in, None, "", decides=False)] if led_in else claims
 
 
 def _from_whole(whole: str) -> list[Claim]:
     """What was left out as thinking, perhaps by a quoted tag, cannot decide, and may not say otherwise."""
     said, _ = _from_text(Reply(whole), left_out=True)
-    return [claim._replace(stands=False) for claim in said]
+    return [claim._replace(decides=False) for claim in said]
 
 
 def _objects(read: Reply) -> Objects:
@@ -119,7 +125,7 @@ def _objects(read: Reply) -> Objects:
         last = without_last_brace(read.text[objects.open_at :])
         if last is not None:
             end = len(read.text)
-            return Objects([*objects.found, Found(last, objects.open_at, end)], objects.unread, None)
+            return Objects([*objects.found, FoundObject(last, objects.open_at, end)], objects.unread, None)
     return objects
 
 

@@ -1,22 +1,22 @@
-"""The words of sentences that judge an attempt outright, in the languages whose lead-ins are read."""
+"""The words of sentences that say outright how an attempt went, in nine languages."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from reasoningbank_langgraph.parsing.words import word_set
+from reasoningbank_langgraph.parsing.status_words import word_set
 from reasoningbank_langgraph.text.folding import Folded
 
 Outright = Literal["success", "failure"]
 
 
-def as_seen(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return a text as its words are compared: folded, in lower case."""
     return Folded(text).view.casefold().replace("’", "'")
 
 
 def _words(text: str) -> frozenset[str]:
-    return word_set(as_seen(text))
+    return word_set(fold_text(text))
 
 
 NOUNS: dict[str, Outright] = {

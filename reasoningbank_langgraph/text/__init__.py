@@ -1,16 +1,16 @@
 """Sanitising, fencing, budgeting and redacting of untrusted text.
 
-- `memories`: the block of lessons a model sees before it solves a task
+- `memories`: the block of lessons that a model sees before it solves a task
 - `trajectory`: an attempt as fenced text for the judge and the extractor: material to look at, never instructions
-- `fencing`: fences: lines with a number nobody can foresee, between which a model is shown text that it must not obey
-- `sanitise`: takes from untrusted text what could pass for structure, and leaves words, mathematics and scripts alone
-- `roles`: lines that start like a turn of a conversation: `System: ...`, in whatever brackets, numbers or letters
-- `markers`: what links, special tokens of chat models and fences look like in folded text (NFKD
-- `visible`: takes from a text what a reader cannot see: controls, invisible and private characters, piled-up marks
+- `fencing`: fence lines with an unpredictable number, between which untrusted text is shown to a model
+- `sanitise`: removes from untrusted text what could pass for structure, and leaves words, mathematics and scripts alone
+- `roles`: lines that begin like a turn of a conversation: `System: ...`, in whatever brackets, numbers or letters
+- `markers`: what links, special tokens of chat models and fence lines look like in folded text
+- `visible`: removes what a reader cannot see: controls, invisible and private characters, piled-up marks
 - `folding`: how a text looks to a reader, or to a tokeniser that normalises
-- `lookalikes`: characters that are drawn like ASCII ones, in every script: made by `tests/data/make_lookalikes.py`
-- `redaction`: takes secrets and personal data out of text before it is stored: by shape, with nothing sent anywhere
-- `secret_shapes`: what secrets look like: those with a shape of their own
+- `lookalikes`: characters that are drawn like ASCII ones, in every script
+- `redaction`: removes secrets and personal data from text before it is stored, by their shape, without any service
+- `secret_shapes`: what secrets look like: keys and tokens with a shape of their own, and passwords that are named
 """
 
 from reasoningbank_langgraph.text.fencing import fence

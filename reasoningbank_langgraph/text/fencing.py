@@ -1,4 +1,4 @@
-"""Fences: lines with a number nobody can foresee, between which a model is shown text that it must not obey."""
+"""Fence lines with an unpredictable number, between which untrusted text is shown to a model."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def _head_and_tail(text: str, limit: int) -> str:
-    """Clean a text and keep its two ends; what is far from both is not even cleaned."""
+    """Clean a text and keep its two ends; the middle is left out and not cleaned."""
     if limit < _MIN_CHARS:
         raise ValueError(f"max_chars must be at least {_MIN_CHARS}, got {limit}")
     whole, near = len(text), _NEAR * limit

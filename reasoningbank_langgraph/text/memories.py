@@ -1,4 +1,4 @@
-"""The block of lessons a model sees before it solves a task."""
+"""The block of lessons that a model sees before it solves a task."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def render_memories(items: Sequence[Memory], *, max_chars: int = 6000) -> str:
         number = len(blocks) + 1
         block = _block(number, fields)
         if number == 1 and len(block) > room:
-            block = _block(number, _shortened(fields, room))
+            block = _block(number, _shorten(fields, room))
         room -= len(block) + 1
         if room < -1:
             break
@@ -139,7 +139,7 @@ def _block(number: int, fields: Mapping[str, str]) -> str:
     return "\n".join([f"[{number}] {fields['learned']}", *lines])
 
 
-def _shortened(fields: Mapping[str, str], room: int) -> dict[str, str]:
+def _shorten(fields: Mapping[str, str], room: int) -> dict[str, str]:
     """Fit the first item into the room: title and description up to a share of it, the lesson takes the rest."""
     short = {
         **fields,

@@ -1,4 +1,4 @@
-"""Takes secrets and personal data out of text before it is stored: by shape, with nothing sent anywhere."""
+"""Removes secrets and personal data from text before it is stored, by their shape, without any service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from reasoningbank_langgraph.text import secret_shapes as shapes
 from reasoningbank_langgraph.text.folding import Folded, Original
-from reasoningbank_langgraph.text.visible import is_unseen
+from reasoningbank_langgraph.text.visible import is_invisible
 
 
 class Redacted(NamedTuple):
@@ -55,7 +55,7 @@ def redact_secrets(text: str) -> Redacted:
 def _seen(char: str) -> str:
     """A character as a reader sees it: nothing where it is invisible, plain where it is a wide or styled letter."""
     plain = unicodedata.normalize("NFKC", char)
-    return "" if is_unseen(char) else plain if plain.isascii() else char
+    return "" if is_invisible(char) else plain if plain.isascii() else char
 
 
 def _replacer(kind: str, found: Counter[str]) -> Callable[[re.Match[str], Original], str | None]:

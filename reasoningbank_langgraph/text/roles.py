@@ -1,4 +1,4 @@
-"""Lines that start like a turn of a conversation: `System: ...`, in whatever brackets, numbers or letters."""
+"""Lines that begin like a turn of a conversation: `System: ...`, in whatever brackets, numbers or letters."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ ROLE = re.compile(
 )
 
 
-def broken(found: re.Match[str], original: Original) -> str | None:
+def disarm_role(found: re.Match[str], original: Original) -> str | None:
     """Put the role in round brackets, without what made it one; a number before it stays."""
     role = _named(original("role"))
     if role is None or not _speaks(found, role):
         return None
     start = re.match(r"[^\S\n]*", original("lead")) if found["lead"] else None
     number = f"{found['number']}. " if found["number"] else ""
-    said = f"{role}{found['more'].lower()}{found['aside'] or ''}"
-    return f"{start[0] if start else ''}{number}({re.sub(r'[^a-z0-9]+', ' ', said.lower()).strip()})"
+    words = f"{role}{found['more'].lower()}{found['aside'] or ''}"
+    return f"{start[0] if start else ''}{number}({re.sub(r'[^a-z0-9]+', ' ', words.lower()).strip()})"
 
 
 def _speaks(found: re.Match[str], role: str) -> bool:
@@ -61,23 +61,23 @@ def _named(word: str) -> str | None:
     A short word needs a letter of ASCII, for whole words of other scripts may look like it.
     """
     if word.isascii():
-        letters = _one_for_all(word)
-        return next((role for role in _HEADINGS if _one_for_all(role) == letters), None)
+        letters = _merge_lookalikes(word)
+        return next((role for role in _HEADINGS if _merge_lookalikes(role) == letters), None)
     signs = [(sign, fold(sign)) for sign in word if fold(sign)]
-    shown = _one_for_all("".join(look for _, look in signs))
+    shown = _merge_lookalikes("".join(look for _, look in signs))
     for role in _HEADINGS:
-        if _one_for_all(role) == shown and (len(role) > 3 or any(sign.isascii() for sign, _ in signs)):
+        if _merge_lookalikes(role) == shown and (len(role) > 3 or any(sign.isascii() for sign, _ in signs)):
             return role
-        if len(role) == len(signs) > 3 and _close(_one_for_all(role), signs):
+        if len(role) == len(signs) > 3 and _close(_merge_lookalikes(role), signs):
             return role
     return None
 
 
 def _close(letters: str, signs: list[tuple[str, str]]) -> bool:
-    strange = [sign for letter, (sign, look) in zip(letters, signs, strict=False) if _one_for_all(look) != letter]
+    strange = [sign for letter, (sign, look) in zip(letters, signs, strict=False) if _merge_lookalikes(look) != letter]
     return len(strange) <= (1 if len(signs) < 6 else 2) and not any(map(str.isascii, strange))
 
 
-def _one_for_all(word: str) -> str:
+def _merge_lookalikes(word: str) -> str:
     """Write the letters that are drawn alike as one."""
     return word.lower().replace("rn", "m").translate(str.maketrans("l1|0", "iiio"))

@@ -1,7 +1,7 @@
-r"""Takes from untrusted text what could pass for structure, and leaves words, mathematics and scripts alone.
+r"""Removes from untrusted text what could pass for structure, and leaves words, mathematics and scripts alone.
 
-What is taken is decided by Unicode properties and by the shape of markers, never by what the words mean: no filter of
-words stops a well-worded wrong lesson. LaTeX, comparison signs, intervals, braces and the plain text of every script
+What is removed is decided by Unicode properties and by the shape of markers, never by what the words mean: no filter
+of words stops a well-worded wrong lesson. LaTeX, comparison signs, intervals, braces and the plain text of every script
 come out byte for byte as they went in.
 """
 
@@ -11,8 +11,8 @@ import re
 
 from reasoningbank_langgraph.text.folding import Folded, Original
 from reasoningbank_langgraph.text.markers import FENCE, LEFTOVER, LINK, TOKEN
-from reasoningbank_langgraph.text.roles import ROLE, broken
-from reasoningbank_langgraph.text.visible import split_lines, visible
+from reasoningbank_langgraph.text.roles import ROLE, disarm_role
+from reasoningbank_langgraph.text.visible import split_lines, without_invisible
 
 LINK_REMOVED = "[link removed]"
 _PASSES = 8
@@ -23,12 +23,12 @@ _SENTENCE_END = ").,;:!?'\\]}*_"
 
 def clean_text(text: str) -> str:
     """Return a text that is safe between fence lines. It keeps its lines; cleaning it again changes nothing."""
-    return _without_structure(visible(split_lines(text)))
+    return _without_structure(without_invisible(split_lines(text)))
 
 
 def clean_line(text: str) -> str:
     """Return a text as one safe line, without white space at its ends."""
-    lines = visible(split_lines(text)).split("\n")
+    lines = without_invisible(split_lines(text)).split("\n")
     return _without_structure(" ".join(filter(None, map(str.strip, lines))).replace("\t", " ")).strip()
 
 
@@ -44,7 +44,7 @@ def _without_structure(text: str) -> str:
 
 
 def _break_once(folded: Folded) -> Folded:
-    for pattern, mark in ((LINK, _link), (TOKEN, _token), (FENCE, _fence), (ROLE, broken), (_MARK_EDGE, _edge)):
+    for pattern, mark in ((LINK, _link), (TOKEN, _token), (FENCE, _fence), (ROLE, disarm_role), (_MARK_EDGE, _edge)):
         folded = folded.replace(pattern, mark)
     return folded
 

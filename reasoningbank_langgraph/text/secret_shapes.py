@@ -1,4 +1,4 @@
-"""What secrets look like: those with a shape of their own, and those that a name before them gives away."""
+"""What secrets look like: keys and tokens with a shape of their own, and passwords that are named."""
 
 from __future__ import annotations
 

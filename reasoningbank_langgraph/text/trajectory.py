@@ -32,8 +32,8 @@ def trajectory_block(attempt: Attempt, max_chars: int) -> str:
 
     The block of lessons it was shown is left out: it is no step, and a small model would copy it.
     """
-    told = _Calls(attempt.messages)
-    steps = [_step(message, attempt.memories, told) for message in attempt.messages if message.role != "system"]
+    calls = _NumberedCalls(attempt.messages)
+    steps = [_step(message, attempt.memories, calls) for message in attempt.messages if message.role != "system"]
     return fence("\n\n".join(steps) or attempt.answer or "(no steps recorded)", "attempt", max_chars=max_chars)
 
 
@@ -42,7 +42,7 @@ def answer_block(attempt: Attempt, max_chars: int = Room().answer) -> str:
     return fence(attempt.answer or "(no answer)", "answer", max_chars=max_chars)
 
 
-class _Calls:
+class _NumberedCalls:
     """The tool calls of an attempt, numbered where there are several: results may come in another order."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
@@ -54,8 +54,8 @@ class _Calls:
         arguments = json.dumps(call["args"], ensure_ascii=False)
         return f"calls {self.numbers.get(id(call), '')}{call['name']}({arguments})"
 
-    def speaker(self, message: Message) -> str:
-        """Who says it: role, name, and of a tool's result which call it answers and whether that failed."""
+    def sender(self, message: Message) -> str:
+        """Return role and name; of a tool's result also which call it answers and whether that failed."""
         call = self.by_id.get(message.tool_call_id or "", {})
         name = clean_line(message.name or call.get("name") or "")[:_NAME]
         number = self.numbers.get(id(call), "").strip()
@@ -63,6 +63,6 @@ class _Calls:
         return " ".join(filter(None, [message.role, name, number, failed]))
 
 
-def _step(message: Message, memories: Sequence[RetrievedMemory], told: _Calls) -> str:
-    said = without_memories(message.text, memories) if message.role == "user" else message.text
-    return "\n".join([f"({told.speaker(message)}) {said}", *map(told.call, message.tool_calls)])
+def _step(message: Message, memories: Sequence[RetrievedMemory], calls: _NumberedCalls) -> str:
+    text = without_memories(message.text, memories) if message.role == "user" else message.text
+    return "\n".join([f"({calls.sender(message)}) {text}", *map(calls.call, message.tool_calls)])

@@ -1,4 +1,4 @@
-"""Takes from a text what a reader cannot see: controls, invisible and private characters, piled-up marks."""
+"""Removes from a text what a reader cannot see: controls, invisible and private characters, piled-up marks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def split_lines(text: str) -> str:
     return _LINE_END.sub("\n", text)
 
 
-def visible(text: str) -> str:
+def without_invisible(text: str) -> str:
     """Return the text without what cannot be seen; newlines, tabs and the joiners of joining scripts stay."""
     if _PLAIN.fullmatch(text):
         return text
@@ -38,7 +38,7 @@ def _stays(char: str) -> bool:
     return unicodedata.category(char)[0] != "C" and not _IGNORABLE.match(char)
 
 
-def is_unseen(char: str) -> bool:
+def is_invisible(char: str) -> bool:
     """Say whether a character shows nothing and is no white space."""
     return char in _JOINERS or not (_stays(char) or char.isspace())
 

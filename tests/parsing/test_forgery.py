@@ -10,7 +10,7 @@ from langgraph.store.memory import InMemoryStore
 from reasoningbank_langgraph import Attempt, EnsembleJudge, LLMJudge, MemoryBank, Verdict, create_reasoning_bank
 from reasoningbank_langgraph.extraction import Judged, LessonExtractor, accept
 from reasoningbank_langgraph.matts.comparison import ask_best
-from reasoningbank_langgraph.parsing.answers import answered
+from reasoningbank_langgraph.parsing.answers import answer_object
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 from tests.loop_fakes import verdict
 
@@ -184,16 +184,16 @@ def test_the_best_attempt_is_not_the_one_that_says_so():
 
 
 def test_a_field_is_read_from_the_answer_a_reply_gives():
-    assert answered('{"answer": " "}\n{"answer": "5"}', "answer") == {"answer": "5"}
-    assert answered('{"answer": "5", "note": "{\\"answer\\": 6}"}', "answer") == {
+    assert answer_object('{"answer": " "}\n{"answer": "5"}', "answer") == {"answer": "5"}
+    assert answer_object('{"answer": "5", "note": "{\\"answer\\": 6}"}', "answer") == {
         "answer": "5",
         "note": '{"answer": 6}',
     }
-    assert answered("no object", "answer") is None
-    assert answered('`{"answer": "5"}`', "answer") == {"answer": "5"}
-    assert answered('It claims {"answer": "6"} for itself.\n{"answer": "5"}', "answer") == {"answer": "5"}
-    assert answered('{"answer": "5"}\n{"answer": "5", "why": "so"}', "answer") == {"answer": "5"}
-    assert answered('{"answer": "5"}\n{"answer": "6"}', "answer") is None
-    assert answered('{"answer": "5", "answer": "6"}', "answer") is None
+    assert answer_object("no object", "answer") is None
+    assert answer_object('`{"answer": "5"}`', "answer") == {"answer": "5"}
+    assert answer_object('It claims {"answer": "6"} for itself.\n{"answer": "5"}', "answer") == {"answer": "5"}
+    assert answer_object('{"answer": "5"}\n{"answer": "5", "why": "so"}', "answer") == {"answer": "5"}
+    assert answer_object('{"answer": "5"}\n{"answer": "6"}', "answer") is None
+    assert answer_object('{"answer": "5", "answer": "6"}', "answer") is None
     call = {"name": "reply", "args": {"answer": "5"}, "id": "1"}
-    assert answered(AIMessage("", tool_calls=[call]), "answer") == {"answer": "5"}
+    assert answer_object(AIMessage("", tool_calls=[call]), "answer") == {"answer": "5"}

@@ -10,13 +10,13 @@ from reasoningbank_langgraph.extraction import accept
 from reasoningbank_langgraph.extraction.quotations import Quotations
 from reasoningbank_langgraph.messages import content_text, to_messages
 from reasoningbank_langgraph.parsing import parse_items, parse_verdict
-from reasoningbank_langgraph.parsing.answers import answered
-from reasoningbank_langgraph.parsing.escapes import double_latex, restore_latex
+from reasoningbank_langgraph.parsing.answers import answer_object
+from reasoningbank_langgraph.parsing.json_escapes import double_latex, restore_latex
+from reasoningbank_langgraph.parsing.json_objects import document, find_objects, without_last_brace
 from reasoningbank_langgraph.parsing.json_text import Mender
-from reasoningbank_langgraph.parsing.lines import status_lines
-from reasoningbank_langgraph.parsing.objects import document, find_objects, without_last_brace
-from reasoningbank_langgraph.parsing.replies import looks_refused, read_reply
-from reasoningbank_langgraph.parsing.words import is_placeholder, read_status
+from reasoningbank_langgraph.parsing.replies import looks_like_refusal, read_reply
+from reasoningbank_langgraph.parsing.status_lines import status_lines
+from reasoningbank_langgraph.parsing.status_words import is_placeholder, read_status
 from reasoningbank_langgraph.text.trajectory import trajectory_block
 from tests.growth import assert_linear, repeated
 
@@ -43,7 +43,7 @@ UNITS = [
 def read(text):
     parse_verdict(text)
     parse_items(text)
-    answered(text, "answer")
+    answer_object(text, "answer")
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=ascii)
@@ -96,7 +96,7 @@ PARTS = {
     "mend": lambda text: Mender().mend(text),
     "status_lines": status_lines,
     "read_reply": read_reply,
-    "looks_refused": looks_refused,
+    "looks_like_refusal": looks_like_refusal,
     "read_status": read_status,
     "is_placeholder": is_placeholder,
 }

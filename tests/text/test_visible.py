@@ -2,28 +2,28 @@
 
 import pytest
 
-from reasoningbank_langgraph.text.visible import is_unseen, printable, visible
+from reasoningbank_langgraph.text.visible import is_invisible, printable, without_invisible
 
 ACCENT, CIRCLE = "\u0301", "\u20dd"
 
 
 @pytest.mark.parametrize("mark", [ACCENT, CIRCLE], ids=["an accent", "an enclosing circle"])
 def test_of_marks_in_a_row_the_first_eight_stay(mark):
-    assert visible("e" + mark * 9) == "e" + mark * 8
-    assert visible(mark * 9) == mark * 8
+    assert without_invisible("e" + mark * 9) == "e" + mark * 8
+    assert without_invisible(mark * 9) == mark * 8
 
 
 def test_marks_are_counted_anew_behind_every_letter():
     text = f"a{ACCENT * 8}b{ACCENT * 8}"
-    assert visible(text) == text
+    assert without_invisible(text) == text
 
 
 def test_a_joiner_stays_only_behind_a_letter_of_a_script_that_joins():
-    assert visible("\u200dक\u200d\u200da\u200d") == "क\u200da"
+    assert without_invisible("\u200dक\u200d\u200da\u200d") == "क\u200da"
 
 
 def test_line_ends_and_tabs_stay_beside_what_is_taken_out():
-    assert visible("é\n\t\u200b\x1b") == "é\n\t"
+    assert without_invisible("é\n\t\u200b\x1b") == "é\n\t"
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_a_terminal_is_shown_what_it_would_obey_or_hide(text, shown):
     ids=ascii,
 )
 def test_white_space_is_seen_and_joiners_are_not(char, unseen):
-    assert is_unseen(char) is unseen
+    assert is_invisible(char) is unseen

@@ -1,4 +1,4 @@
-"""The paper's `Status:` lines in a judge's reply, and lines of their kind."""
+"""The paper's `Status:` lines in a judge's reply, and similar lines."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from reasoningbank_langgraph.parsing.standing import leads_in_a_quote
-from reasoningbank_langgraph.parsing.words import Reading, is_placeholder, read_status
+from reasoningbank_langgraph.parsing.quotes import leads_in_a_quote
+from reasoningbank_langgraph.parsing.status_words import Reading, is_placeholder, read_status
 
 _LINE = re.compile(
     r"(?P<marks>[\s>*#_`\-]*)(?:final\s+)?(?P<name>status|verdict|judge?ment|outcome|result|decision)[\s*_`]*"
@@ -26,13 +26,13 @@ class StatusLine(NamedTuple):
     """One line that names a status."""
 
     reading: Reading
-    stands: bool
-    """It speaks for the reply, and is no quotation."""
+    decides: bool
+    """It speaks for the reply and is no quotation."""
     thoughts: str
     """What stands before it, from `Thoughts:` on where there is such a line; of a quotation nothing."""
 
 
-class _Seen(NamedTuple):
+class _Match(NamedTuple):
     number: int
     name: str
     reading: Reading | None
@@ -42,17 +42,17 @@ class _Seen(NamedTuple):
 def status_lines(text: str) -> tuple[list[StatusLine], bool]:
     """Return the lines of a text that name a status, and whether one hedges: `Status: mostly right`.
 
-    A line that is no more than a status counts as well; it speaks for the reply only where it is all of it.
+    A line that holds only a status counts as well; it speaks for the reply only where it is the whole reply.
     """
     lines = text.splitlines()
-    seen = list(_seen(lines))
+    matches = list(_matches(lines))
     words = [word for line in lines if len(line.split(maxsplit=1)) == 1 and (word := read_status(line.strip()))]
     alone = len(words) == 1 and len(text.split(maxsplit=1)) == 1
-    asked = any(line.name == "status" for line in seen)
-    hedged = any(line.reading is None and line.name in ("status", "verdict") for line in seen)
+    asked = any(line.name == "status" for line in matches)
+    hedged = any(line.reading is None and line.name in ("status", "verdict") for line in matches)
     found = [StatusLine(word, alone, "") for word in words]
     thoughts: str | None = None
-    for line in seen:
+    for line in matches:
         if line.reading is None:
             continue
         stands = not line.quoted and (line.name == "status" or not asked)
@@ -73,18 +73,20 @@ def between_status_lines(text: str) -> list[str]:
     return ["\n".join(lines) for lines in pieces]
 
 
-def _seen(lines: Sequence[str]) -> list[_Seen]:
+def _matches(lines: Sequence[str]) -> list[_Match]:
     """Match every line; a heading, or a name with nothing after it, is read with the next line that is not blank."""
-    seen: list[_Seen] = []
+    matches: list[_Match] = []
     following = ""
     for number in range(len(lines) - 1, -1, -1):
         line = _LINE.match(lines[number][:_LONGEST_LINE])
         if line:
             value = line["value"] or following
             if (reading := read_status(value)) or not (is_placeholder(value) or _CHOICE.fullmatch(value)):
-                seen.append(_Seen(number, line["name"].casefold(), reading, _is_quoted(lines, number, line["marks"])))
+                matches.append(
+                    _Match(number, line["name"].casefold(), reading, _is_quoted(lines, number, line["marks"]))
+                )
         following = lines[number].strip() or following
-    return seen[::-1]
+    return matches[::-1]
 
 
 def _is_quoted(lines: Sequence[str], number: int, marks: str) -> bool:

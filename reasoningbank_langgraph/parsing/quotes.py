@@ -1,14 +1,14 @@
-"""Whether something in a model's reply is its answer, or a quotation: told by where it stands and how it is led in.
+"""Whether something in a reply is its answer or a quotation, by where it stands and what introduces it.
 
-Deliberately one-sided. A judge that quotes the attempt and says nothing else has said nothing: a lost lesson costs
-less than a forged one.
+The rules are one-sided on purpose: where both are possible it is a quotation, as a lost lesson costs less than a
+forged one.
 """
 
 from __future__ import annotations
 
 import re
 
-from reasoningbank_langgraph.parsing.words import word_set
+from reasoningbank_langgraph.parsing.status_words import word_set
 
 _WINDOW = 600
 """Characters before and after that are looked at."""

@@ -1,4 +1,4 @@
-"""What the sentences of a judge's reply say outright of the attempt: "This is a failure", "Die Antwort ist falsch"."""
+"""Sentences of a judge's reply that say outright how the attempt went, such as "This is a failure"."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from reasoningbank_langgraph.parsing.standing import leads_in_a_quote
+from reasoningbank_langgraph.parsing.quotes import leads_in_a_quote
 from reasoningbank_langgraph.parsing.vocabulary import (
     JUDGED,
     KNOWN,
@@ -19,7 +19,7 @@ from reasoningbank_langgraph.parsing.vocabulary import (
     TURNS,
     UNSURE,
     Outright,
-    as_seen,
+    fold_text,
 )
 from reasoningbank_langgraph.text.folding import Folded
 
@@ -56,7 +56,7 @@ class _Sentence(NamedTuple):
     """It is the first or the last one of its piece, next to a verdict or an end of the reply."""
 
 
-def said_outright(pieces: Iterable[str]) -> list[Outright]:
+def outright_statuses(pieces: Iterable[str]) -> list[Outright]:
     """Return what the sentences of a text claim of the attempt.
 
     Only a sentence counts that says nothing else, up to a comma or a "because". One that quotes, tells what others say,
@@ -70,7 +70,7 @@ def said_outright(pieces: Iterable[str]) -> list[Outright]:
 
 
 def _claims(piece: str) -> Iterator[Outright]:
-    seen = _QUOTATION.sub(_masked, as_seen(piece))
+    seen = _QUOTATION.sub(_masked, fold_text(piece))
     sentences = list(_sentences(seen))
     for place, sentence in enumerate(sentences):
         claim = _claim(sentence)

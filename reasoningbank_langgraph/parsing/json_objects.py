@@ -23,29 +23,29 @@ _MOST = 1_000
 _FENCED = re.compile(r"\A(?:json\w*|python|javascript|js)?\s*(?=[{\[])", re.IGNORECASE)
 
 
-class Found(NamedTuple):
+class FoundObject(NamedTuple):
     """One object or list, and where it stands in the text."""
 
     value: dict[str, Any] | list[Any]
     start: int
     end: int
     mended: bool = False
-    """It is no JSON as it stands, so where its strings end is a guess."""
-    within: bool = False
-    """It stands inside something that looks like JSON and was not read."""
+    """It is not valid JSON, so where its strings end is a guess."""
+    in_unread: bool = False
+    """It stands inside something that looks like JSON and could not be read."""
 
 
 class Objects(NamedTuple):
     """All outermost objects of a text in order, and what looks like one and was not read."""
 
-    found: list[Found]
+    found: list[FoundObject]
     unread: list[tuple[int, int]]
     open_at: int | None
     """Where one starts that never closes."""
 
     def open_after_last(self) -> bool:
         """Say whether the last thing begun is unfinished; a whole object inside of it has not ended it."""
-        ended = [one for one in self.found if not one.within] or self.found
+        ended = [one for one in self.found if not one.in_unread] or self.found
         return self.open_at is not None and (not ended or self.open_at >= ended[-1].end)
 
     def end(self, text: str) -> bool:
@@ -69,7 +69,7 @@ def document(text: str) -> dict[str, Any] | list[Any] | None:
 
 def find_objects(text: str) -> Objects:
     """Return every JSON-like object in a text; whole objects inside one that never closes count too."""
-    found: list[Found] = []
+    found: list[FoundObject] = []
     unread: list[tuple[int, int]] = []
     open_at: int | None = None
     position, shadow, budget, mender = 0, 0, 2 * len(text) + _FREE, Mender()
@@ -85,7 +85,7 @@ def find_objects(text: str) -> Objects:
         if (end is None or not read) and (_LOOKS_JSON.match(text, at) or not text[:at].strip()):
             shadow = max(shadow, end or len(text))
             unread.append((at, end or len(text)))
-            read = [one._replace(within=True) for one in read]
+            read = [one._replace(in_unread=True) for one in read]
         if end is None or not read:
             budget -= (end or len(text)) - at
         found += read
@@ -99,14 +99,14 @@ def without_last_brace(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _read_all(text: str, spans: list[tuple[int, int]], shadow: int, mender: Mender) -> list[Found]:
+def _read_all(text: str, spans: list[tuple[int, int]], shadow: int, mender: Mender) -> list[FoundObject]:
     found = []
     for start, end in spans:
         source = text[start:end]
         strict = read_strictly(source)
         value = mender.mend(source) if strict is None else strict
         if value is not None:
-            found.append(Found(value, start, end, strict is None, start < shadow))
+            found.append(FoundObject(value, start, end, strict is None, start < shadow))
     return found
 
 

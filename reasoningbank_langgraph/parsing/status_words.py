@@ -1,4 +1,4 @@
-"""Reads a model's status word: success, failure, undecided, or nothing that can be relied on."""
+"""What one status value says: success, failure, undecided, or nothing that can be relied on."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from reasoningbank_langgraph.parsing.words import word_set
+from reasoningbank_langgraph.parsing.status_words import word_set
 
 # Commands whose first letter JSON takes for a control character; `\b` and `\f` are never meant as one.
 _TAB_COMMANDS = word_set(
