@@ -45,7 +45,7 @@ class Change:
 
 
 @dataclass
-class Plan:
+class Batch:
     """The ops of a batch by kind, with their places; of several puts to one item only the last is left."""
 
     size: int = 0
@@ -65,7 +65,7 @@ class Plan:
         return list(dict.fromkeys(op.query for op in self.searches.values() if op.query))
 
 
-def make_plan(ops: Iterable[Op], indexing: Indexing) -> Plan:
+def make_batch(ops: Iterable[Op], indexing: Indexing) -> Batch:
     """Check every op of a batch and sort them.
 
     Raises:
@@ -74,26 +74,26 @@ def make_plan(ops: Iterable[Op], indexing: Indexing) -> Plan:
         InvalidFilterError: a filter that cannot be applied.
         InvalidValueError: a value JSON cannot hold.
     """
-    plan = Plan()
+    batch = Batch()
     for op in ops:
-        _add(plan, op, indexing)
-        plan.size += 1
-    return plan
+        _add(batch, op, indexing)
+        batch.size += 1
+    return batch
 
 
-def _add(plan: Plan, op: Op, indexing: Indexing) -> None:
+def _add(batch: Batch, op: Op, indexing: Indexing) -> None:
     if isinstance(op, GetOp):
         checked = op._replace(namespace=as_namespace(op.namespace), key=str(op.key))
         validate_op_namespace(checked)
-        plan.gets[plan.size] = checked
+        batch.gets[batch.size] = checked
     elif isinstance(op, SearchOp):
-        plan.searches[plan.size] = _search(op)
+        batch.searches[batch.size] = _search(op)
     elif isinstance(op, ListNamespacesOp):
-        plan.listings[plan.size] = _listing(op)
+        batch.listings[batch.size] = _listing(op)
     elif isinstance(op, PutOp):
         change = _change(op, indexing)
-        plan.changes.pop(change.id, None)
-        plan.changes[change.id] = change
+        batch.changes.pop(change.id, None)
+        batch.changes[change.id] = change
     else:
         raise InvalidOperationError(f"Unknown operation type: {type(op)}")
 

@@ -13,10 +13,10 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 
 from reasoningbank_langgraph.errors import ForkedStoreError, StoreClosedError
-from reasoningbank_langgraph.store.batch import Plan, make_plan
-from reasoningbank_langgraph.store.cache.collection import Shelf, shelf_for
-from reasoningbank_langgraph.store.cache.saved_prefixes import SavedRegions
-from reasoningbank_langgraph.store.collection import COLLECTION, keep_sample, open_or_create
+from reasoningbank_langgraph.store.batch import Batch, make_batch
+from reasoningbank_langgraph.store.cache.collection import CachedCollection, cached_collection
+from reasoningbank_langgraph.store.cache.saved_prefixes import SavedPrefixes
+from reasoningbank_langgraph.store.collection import COLLECTION, add_sample, open_or_create
 from reasoningbank_langgraph.store.connect import check_client, close_client, embedded_client, is_shared, server_client
 from reasoningbank_langgraph.store.folder import blank_indexes
 from reasoningbank_langgraph.store.indexing import NOT_GIVEN, Embedded, Indexing, IndexSetting
@@ -63,7 +63,7 @@ class ChromaStore(BaseStore):
         cache_bytes: int = GIBIBYTE,
         reindex: bool | Progress = False,
         release: Callable[[], None] = lambda: None,
-        saved: SavedRegions | None = None,
+        saved: SavedPrefixes | None = None,
     ) -> None:
         self.ttl_config = ttl
         self._client = client
@@ -71,18 +71,20 @@ class ChromaStore(BaseStore):
         self._indexing = Indexing.from_settings(index, embeddings).measured()
         opened = open_or_create(client, collection, self._indexing)
         shared = is_shared(client)
-        self._shelf = shelf_for(client, Rows(client, opened), shared=shared, limit=cache_bytes, saved=saved)
-        self._reader = Reader(self._shelf, ttl)
-        self._writer = Writer(self._shelf, self._reader)
+        self._collection = cached_collection(
+            client, Rows(client, opened), shared=shared, limit=cache_bytes, saved=saved
+        )
+        self._reader = Reader(self._collection, ttl)
+        self._writer = Writer(self._collection, self._reader)
         self._sweeper = Sweeper(self.sweep_ttl)
         self._closed = False
         self._process = os.getpid()
-        self._shelf.join()
-        self._let_go = finalize(self, _leave, self._process, self._shelf, release)
+        self._collection.join()
+        self._let_go = finalize(self, _leave, self._process, self._collection, release)
         try:
-            fit_bank(client, self._shelf, collection, self._indexing, reindex)
+            fit_bank(client, self._collection, collection, self._indexing, reindex)
             if not shared:
-                clear_leftovers(client, self._shelf.rows, collection)
+                clear_leftovers(client, self._collection.rows, collection)
         except BaseException:
             self._let_go()
             raise
@@ -111,7 +113,7 @@ class ChromaStore(BaseStore):
         lock = BankLock(folder)
         try:
             torn = remove_torn_indexes(folder)
-            saved = SavedRegions(folder, settings.get("collection", COLLECTION))
+            saved = SavedPrefixes(folder, settings.get("collection", COLLECTION))
             client = embedded_client(folder)
             make_files_private(folder)
         except BaseException:
@@ -182,7 +184,7 @@ class ChromaStore(BaseStore):
         client: ClientAPI,
         settings: StoreSettings,
         *afterwards: Callable[[], None],
-        saved: SavedRegions | None = None,
+        saved: SavedPrefixes | None = None,
     ) -> Self:
         def release() -> None:
             close_client(client)
@@ -208,20 +210,20 @@ class ChromaStore(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out operations: reads first, on the state before the batch, then writes; results in their order."""
         self._require_open()
-        plan = make_plan(ops, self._indexing)
-        return self._carry_out(plan, self._indexing.embed(plan.documents, plan.queries))
+        batch = make_batch(ops, self._indexing)
+        return self._carry_out(batch, self._indexing.embed(batch.documents, batch.queries))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do what `batch` does without blocking the event loop."""
         self._require_open()
-        plan = make_plan(ops, self._indexing)
-        embedded = await self._indexing.aembed(plan.documents, plan.queries)
-        return await asyncio.to_thread(self._carry_out, plan, embedded)
+        batch = make_batch(ops, self._indexing)
+        embedded = await self._indexing.aembed(batch.documents, batch.queries)
+        return await asyncio.to_thread(self._carry_out, batch, embedded)
 
     def sweep_ttl(self) -> int:
         """Delete the items whose time is over; returns how many."""
         self._require_open()
-        return sweep(self._shelf, self._writer)
+        return sweep(self._collection, self._writer)
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
         """Delete expired items regularly, by default at the `sweep_interval_minutes` of `ttl` or every 5 minutes.
@@ -239,8 +241,8 @@ class ChromaStore(BaseStore):
     def verify(self) -> StoreReport:
         """Check the whole bank against itself and against Chroma's index."""
         self._require_open()
-        with self._shelf.writing:
-            return inspect(self._shelf)
+        with self._collection.writing:
+            return inspect(self._collection)
 
     def rebuild_index(self) -> None:
         """Make all vectors and the index anew from the documents, for example after the index files were lost.
@@ -248,7 +250,7 @@ class ChromaStore(BaseStore):
         A crash on the way leaves the old bank or the new one, whole. No other process may write meanwhile.
         """
         self._require_open()
-        rebuild_bank(self._client, self._shelf, self._name, self._indexing)
+        rebuild_bank(self._client, self._collection, self._name, self._indexing)
 
     def reindex(self, embeddings: Embeddings, progress: Progress | None = None) -> None:
         """Move the bank to another embedder, with the same fields; as safe as `rebuild_index`.
@@ -263,7 +265,7 @@ class ChromaStore(BaseStore):
         """
         self._require_open()
         moved = Indexing(embeddings, fields=self._indexing.fields).measured()
-        reindex_bank(self._client, self._shelf, self._name, moved, progress)
+        reindex_bank(self._client, self._collection, self._name, moved, progress)
         self._indexing = moved
 
     def vacuum(self) -> None:
@@ -278,14 +280,14 @@ class ChromaStore(BaseStore):
             StoreError: the bank is damaged, see `verify()`, or the disk is full; the bank is as it was.
         """
         self._require_open()
-        vacuum_bank(self._client, self._shelf, self._name, self._indexing)
+        vacuum_bank(self._client, self._collection, self._name, self._indexing)
 
     def close(self) -> None:
         """Let go of the folder or connection. What was written is on disk already; a second call does nothing."""
         if self._closed or self._forked:
             return
         self._sweeper.stop(None)
-        with self._shelf.writing:
+        with self._collection.writing:
             self._closed = True
             self._let_go()
 
@@ -302,19 +304,19 @@ class ChromaStore(BaseStore):
     async def __aexit__(self, *error: object) -> None:
         await asyncio.to_thread(self.close)
 
-    def _carry_out(self, plan: Plan, embedded: Embedded) -> list[Result]:
+    def _carry_out(self, batch: Batch, embedded: Embedded) -> list[Result]:
         self._require_open()
         try:
-            reads = self._reader.read(plan, embedded.queries)
-            self._writer.refresh(reads.to_refresh(plan))
+            reads = self._reader.read(batch, embedded.queries)
+            self._writer.refresh(reads.to_refresh(batch))
             if embedded.documents:
-                with self._shelf.writing:
-                    keep_sample(self._shelf.rows.collection, self._indexing)
-            self._writer.commit(list(plan.changes.values()), embedded.documents)
+                with self._collection.writing:
+                    add_sample(self._collection.rows.collection, self._indexing)
+            self._writer.commit(list(batch.changes.values()), embedded.documents)
         except Exception:
             self._require_open()  # closed by another thread meanwhile: say that, not what Chroma made of it
             raise
-        return reads.results(plan.size)
+        return reads.results(batch.size)
 
     @property
     def _forked(self) -> bool:
@@ -327,6 +329,6 @@ class ChromaStore(BaseStore):
             raise StoreClosedError("this store is closed: open the bank again with from_path or from_server")
 
 
-def _leave(process: int, shelf: Shelf, release: Callable[[], None]) -> None:
+def _leave(process: int, collection: CachedCollection, release: Callable[[], None]) -> None:
     if os.getpid() == process:  # a forked child ends without touching what is its parent's
-        shelf.leave(release)
+        collection.leave(release)

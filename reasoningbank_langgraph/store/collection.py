@@ -1,4 +1,4 @@
-"""The collection that holds a bank, and the one beside it that is made to take its place."""
+"""The collection that holds a bank, and the one beside it that is prepared to replace it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reasoningbank_langgraph.errors import (
     StoreSchemaError,
 )
 from reasoningbank_langgraph.store.indexing import Indexing
-from reasoningbank_langgraph.store.retry import ask
+from reasoningbank_langgraph.store.retry import call_chroma
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -37,7 +37,7 @@ def create(client: ClientAPI, name: str, metadata: dict[str, Any]) -> Collection
     Without both `embedding_function=None` and a configuration Chroma would fetch a model of its own from the network.
     """
     hnsw: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
-    return ask(
+    return call_chroma(
         lambda: client.get_or_create_collection(name, embedding_function=None, configuration=hnsw, metadata=metadata),
         StoreError,
     )
@@ -53,7 +53,7 @@ def find(client: ClientAPI, name: str) -> Collection | None:
         except NotFoundError:
             return None
 
-    return ask(found)
+    return call_chroma(found)
 
 
 def drop(client: ClientAPI, name: str) -> None:
@@ -66,11 +66,11 @@ def drop(client: ClientAPI, name: str) -> None:
         except NotFoundError:
             return
 
-    ask(dropped, StoreError)
+    call_chroma(dropped, StoreError)
 
 
 def open_or_create(client: ClientAPI, name: str, indexing: Indexing) -> Collection:
-    """Return the bank's collection, checked; finishes a change-over that a crash cut off before its last step.
+    """Return the bank's collection, checked; finishes a replacement that a crash cut off before its last step.
 
     Raises:
         StoreSchemaError: a newer version of this package made it; nothing was written.
@@ -80,7 +80,7 @@ def open_or_create(client: ClientAPI, name: str, indexing: Indexing) -> Collecti
     if collection is None:
         ready = find(client, successor(name))
         if ready is None or (ready.metadata or {}).get("state") != COMPLETE:
-            collection = create(client, name, _bank(indexing))
+            collection = create(client, name, _bank_metadata(indexing))
         else:
             _check_configuration(ready)
             collection = rename(ready, name)
@@ -100,20 +100,22 @@ def check_embedder(collection: Collection, indexing: Indexing) -> None:
         raise EmbeddingMismatchError(*(f"{name} ({dims} dimensions)" for name, dims in (stored, given)))
     alike = _likeness(metadata.get(SAMPLE), indexing.sample)
     if alike < SAME:
-        known = f"{indexing.name} ({indexing.dims} dimensions)"
-        raise EmbeddingMismatchError(known, f"another one of that name (cosine {alike:.3f} for the same text)")
+        embedder = f"{indexing.name} ({indexing.dims} dimensions)"
+        raise EmbeddingMismatchError(embedder, f"another one of that name (cosine {alike:.3f} for the same text)")
 
 
-def keep_sample(collection: Collection, indexing: Indexing) -> None:
-    """Note the embedder's vector of a fixed text where a collection has none, made by an earlier version for example.
+def add_sample(collection: Collection, indexing: Indexing) -> None:
+    """Add the embedder's vector of a fixed text to a collection that has none, for example from an earlier version.
 
     Called when something is embedded for writing: from then on the bank holds vectors of this embedder.
     """
     if indexing.sample is not None and SAMPLE not in collection.metadata:
-        ask(lambda: collection.modify(metadata={**collection.metadata, **_sample(indexing)}), StoreError)
+        call_chroma(
+            lambda: collection.modify(metadata={**collection.metadata, **_sample_metadata(indexing)}), StoreError
+        )
 
 
-def _sample(indexing: Indexing) -> dict[str, str]:
+def _sample_metadata(indexing: Indexing) -> dict[str, str]:
     return {} if indexing.sample is None else {SAMPLE: json.dumps([round(part, 6) for part in indexing.sample])}
 
 
@@ -128,59 +130,59 @@ def _likeness(stored: object, sample: Sequence[float] | None) -> float:
 
 
 def successor(name: str) -> str:
-    """Return the name under which the collection that takes a bank's place is prepared."""
+    """Return the name of the collection that is prepared to replace a bank's."""
     return f"{name}.next"
 
 
-def begin(client: ClientAPI, name: str, job: str, indexing: Indexing) -> Collection:
-    """Make the collection that will take a bank's place; one that an earlier, stopped job made is removed."""
+def begin_collection(client: ClientAPI, name: str, job: str, indexing: Indexing) -> Collection:
+    """Make the collection that will replace a bank's; one that an earlier, stopped job made is removed."""
     drop(client, successor(name))
-    plan = _plan(job, indexing)
-    if job == VACUUM:  # takes the vectors over, and so what they are of
+    metadata = _building_metadata(job, indexing)
+    if job == VACUUM:  # keeps the vectors, and so the embedder they are of
         old = find(client, name)
-        plan |= {key: value for key, value in (old.metadata if old else {}).items() if key == SAMPLE}
-    return create(client, successor(name), plan)
+        metadata |= {key: value for key, value in (old.metadata if old else {}).items() if key == SAMPLE}
+    return create(client, successor(name), metadata)
 
 
-def resume(client: ClientAPI, name: str, job: str, indexing: Indexing) -> Collection | None:
-    """Return what an earlier, stopped job has made, if it had the same embedder and fields."""
+def resume_collection(client: ClientAPI, name: str, job: str, indexing: Indexing) -> Collection | None:
+    """Return the collection of an earlier, stopped job, if it had the same embedder and fields."""
     found = find(client, successor(name))
     if found is None:
         return None
-    wanted, metadata = _plan(job, indexing), dict(found.metadata or {})
+    wanted, metadata = _building_metadata(job, indexing), dict(found.metadata or {})
     stored, _ = metadata.pop(SAMPLE, None), wanted.pop(SAMPLE, None)
     same = {**metadata, "state": BUILDING} == wanted and _likeness(stored, indexing.sample) >= SAME
     return found if same else None
 
 
 def take_place(client: ClientAPI, collection: Collection, name: str) -> None:
-    """Put a finished collection into the place of the bank's; after a crash in here `open_or_create` ends it."""
-    ask(lambda: collection.modify(metadata={**collection.metadata, "state": COMPLETE}), StoreError)
+    """Replace the bank's collection with a finished one; after a crash on the way `open_or_create` finishes it."""
+    call_chroma(lambda: collection.modify(metadata={**collection.metadata, "state": COMPLETE}), StoreError)
     drop(client, name)
     rename(collection, name)
 
 
 def rename(collection: Collection, name: str) -> Collection:
-    """Give a finished collection the bank's name; what it noted about its making goes."""
-    kept = {key: value for key, value in collection.metadata.items() if key not in ("job", "fields")}
-    ask(lambda: collection.modify(name=name, metadata=kept), StoreError)
+    """Give a finished collection the bank's name and remove the metadata of its making."""
+    metadata = {key: value for key, value in collection.metadata.items() if key not in ("job", "fields")}
+    call_chroma(lambda: collection.modify(name=name, metadata=metadata), StoreError)
     return collection
 
 
 def clear_unfinished(client: ClientAPI, name: str) -> None:
-    """Remove what a stopped job left, unless it is a move to another embedder, which goes on when it is next called."""
+    """Remove what a stopped job left, unless it is a move to another embedder, which the next call continues."""
     found = find(client, successor(name))
     if found is not None and (found.metadata or {}).get("job") != REINDEX:
         drop(client, successor(name))
 
 
-def _bank(indexing: Indexing) -> dict[str, Any]:
-    known = {"schema": SCHEMA, "embedder": indexing.name, "dims": indexing.dims, "state": COMPLETE}
-    return {**known, **_sample(indexing)}
+def _bank_metadata(indexing: Indexing) -> dict[str, Any]:
+    metadata = {"schema": SCHEMA, "embedder": indexing.name, "dims": indexing.dims, "state": COMPLETE}
+    return {**metadata, **_sample_metadata(indexing)}
 
 
-def _plan(job: str, indexing: Indexing) -> dict[str, Any]:
-    return {**_bank(indexing), "state": BUILDING, "job": job, "fields": json.dumps(indexing.fields)}
+def _building_metadata(job: str, indexing: Indexing) -> dict[str, Any]:
+    return {**_bank_metadata(indexing), "state": BUILDING, "job": job, "fields": json.dumps(indexing.fields)}
 
 
 def _check_configuration(collection: Collection) -> None:

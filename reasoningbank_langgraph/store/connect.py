@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from reasoningbank_langgraph.errors import StoreError, StoreUnavailableError
-from reasoningbank_langgraph.store.retry import ANSWER_WITHIN, CONNECT_WITHIN, ask
+from reasoningbank_langgraph.store.retry import ANSWER_WITHIN, CONNECT_WITHIN, call_chroma
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ def embedded_client(folder: Path) -> ClientAPI:
     import chromadb
     from chromadb.config import Settings
 
-    return ask(lambda: chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False)))
+    return call_chroma(lambda: chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False)))
 
 
 def server_client(
@@ -49,7 +49,7 @@ def server_client(
     _check_answers(host, port, f"tenants/{quote(tenant, '')}/databases/{quote(database, '')}", ssl=ssl, headers=sent)
     settings = Settings(anonymized_telemetry=False)
     try:
-        client = ask(
+        client = call_chroma(
             lambda: chromadb.HttpClient(
                 host, port, ssl=ssl, headers=sent, settings=settings, tenant=tenant, database=database
             ),
@@ -119,7 +119,7 @@ def _check_answers(host: str, port: int, place: str, *, ssl: bool, headers: Mapp
     from chromadb.api.base_http_client import BaseHTTPClient
 
     address = f"{BaseHTTPClient.resolve_url(host, ssl, '/api/v2', port)}/{place}"
-    ask(lambda: httpx.get(address, headers=headers, timeout=_limits()).raise_for_status())
+    call_chroma(lambda: httpx.get(address, headers=headers, timeout=_limits()).raise_for_status())
 
 
 def _limits() -> httpx.Timeout:

@@ -1,8 +1,8 @@
 """Items straight from Chroma, for banks that others write to and namespaces too large for memory.
 
-Same three methods as a snapshot in memory. Chroma's index is asked for more and more rows until the caller has
-enough. An approximate index does not reach every row (least where vectors are nearly alike, or where it lost some
-because several processes wrote), so once it has nothing more to give, the rows it did not name are scored one by one:
+It has the three methods of a snapshot in memory. Chroma's index is asked for more and more rows until the caller has
+enough. An approximate index does not reach every row, fewest where vectors are nearly alike or where it lost some
+because several processes wrote. Once it has nothing more to give, the rows it did not return are scored one by one:
 slow, and complete. Up to 256 rows are all scored that way, which is as quick as asking the index.
 """
 
@@ -17,7 +17,7 @@ from reasoningbank_langgraph.store.row_layout import (
     PLAIN,
     VECTOR,
     Entry,
-    Stored,
+    StoredRow,
     Vector,
     below,
     entry_of,
@@ -27,13 +27,13 @@ from reasoningbank_langgraph.store.row_layout import (
 )
 from reasoningbank_langgraph.store.rows import Rows
 
-FIRST_ASK, GROWTH = 64, 4
+FIRST_COUNT, GROWTH = 64, 4
 EXACT_UP_TO = 256
 PAGE = 256
 
 
-class IndexWalk:
-    """Everything below a prefix, as Chroma tells it."""
+class IndexSearch:
+    """Everything below a prefix, read from Chroma."""
 
     def __init__(self, rows: Rows, prefix: Namespace) -> None:
         self._rows = rows
@@ -41,10 +41,10 @@ class IndexWalk:
 
     def scored(self, query: Vector) -> Iterator[tuple[float, Entry]]:
         """Yield (cosine, item) for the items with vectors, best first; an item counts with its best one."""
-        given: set[str] = set()
+        seen: set[str] = set()
         for cosine, entry in self._scored_rows(query):
-            if entry.id not in given:
-                given.add(entry.id)
+            if entry.id not in seen:
+                seen.add(entry.id)
                 yield cosine, entry
 
     def unscored(self) -> Iterator[Entry]:
@@ -64,26 +64,26 @@ class IndexWalk:
         where = self._where([ITEM, VECTOR])
         few = self._rows.ids(where, EXACT_UP_TO + 1)
         seen: set[str] = set()
-        asked = FIRST_ASK
+        count = FIRST_COUNT
         while len(few) > EXACT_UP_TO:
-            near = self._rows.nearest(query, asked, where)
+            near = self._rows.nearest(query, count, where)
             fresh = [one for one in near if one.row.id not in seen]
             seen.update(one.row.id for one in fresh)
-            yield from self._owned([(one.cosine, one.row) for one in fresh])
-            if len(near) < asked:
+            yield from self._entries_of([(one.cosine, one.row) for one in fresh])
+            if len(near) < count:
                 break
-            asked *= GROWTH
-        left = [row for row in self._rows.ids(where) if row not in seen]
-        scored = [(_cosine(row, query), row) for row in self._rows.get(left, vectors=True)]
-        yield from self._owned(sorted(scored, key=lambda pair: -pair[0]))
+            count *= GROWTH
+        unseen = [row for row in self._rows.ids(where) if row not in seen]
+        scored = [(_cosine(row, query), row) for row in self._rows.get(unseen, vectors=True)]
+        yield from self._entries_of(sorted(scored, key=lambda pair: -pair[0]))
 
-    def _owned(self, scored: list[tuple[float, Stored]]) -> Iterator[tuple[float, Entry]]:
-        """Yield the items the rows belong to; a further vector counts only with the token of its item."""
-        known = {item_of(row.id): row for _, row in scored if is_first(row)}
-        missing = {item_of(row.id) for _, row in scored} - known.keys()
-        known |= {item_of(row.id): row for row in self._rows.get([row_id(item, 0) for item in missing])}
+    def _entries_of(self, scored: list[tuple[float, StoredRow]]) -> Iterator[tuple[float, Entry]]:
+        """Yield the items of the rows; a further vector counts only with the token of its item."""
+        firsts = {item_of(row.id): row for _, row in scored if is_first(row)}
+        missing = {item_of(row.id) for _, row in scored} - firsts.keys()
+        firsts |= {item_of(row.id): row for row in self._rows.get([row_id(item, 0) for item in missing])}
         for cosine, row in scored:
-            first = known.get(item_of(row.id))
+            first = firsts.get(item_of(row.id))
             if first and is_first(first) and first.metadata["token"] == row.metadata["token"]:
                 yield cosine, entry_of(first)
 
@@ -95,9 +95,9 @@ class IndexWalk:
             found = {entry.id: entry for entry in self._entries(self._rows.get([row_id(item, 0) for item in page]))}
             yield from (found[item] for item in page if item in found)
 
-    def _entries(self, rows: Iterable[Stored]) -> Iterator[Entry]:
+    def _entries(self, rows: Iterable[StoredRow]) -> Iterator[Entry]:
         return (entry_of(row) for row in rows if is_first(row))
 
 
-def _cosine(row: Stored, query: Vector) -> float:
+def _cosine(row: StoredRow, query: Vector) -> float:
     return 0.0 if row.vector is None else float(row.vector @ query)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from reasoningbank_langgraph.errors import StorePathError
-from reasoningbank_langgraph.store.cache.saved_prefixes import LIST, region_files
+from reasoningbank_langgraph.store.cache.saved_prefixes import LIST, prefix_files
 from reasoningbank_langgraph.store.folder import index_folders
 from reasoningbank_langgraph.store.lock import DATABASE_FILE, LOCK_FILE
 
@@ -71,7 +71,7 @@ def _closed(folder: Path, mode: int) -> str | None:
 
 def _own(folder: Path) -> Iterator[Path]:
     yield from (folder / name for name in FILES)
-    yield from region_files(folder)
+    yield from prefix_files(folder)
     for index in index_folders(folder):
         yield index
         yield from index.iterdir()

@@ -1,4 +1,4 @@
-"""The reading ops, answered from memory or from Chroma alike."""
+"""The reading ops, answered from memory or from Chroma."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import NamedTuple
 from langgraph.store.base import GetOp, Item, ListNamespacesOp, Result, SearchItem, SearchOp, TTLConfig
 
 from reasoningbank_langgraph.errors import StoreError
-from reasoningbank_langgraph.store.batch import Plan
-from reasoningbank_langgraph.store.cache.collection import Shelf, now
+from reasoningbank_langgraph.store.batch import Batch
+from reasoningbank_langgraph.store.cache.collection import CachedCollection, now_us
 from reasoningbank_langgraph.store.filters import matches
-from reasoningbank_langgraph.store.index_search import IndexWalk
+from reasoningbank_langgraph.store.index_search import IndexSearch
 from reasoningbank_langgraph.store.namespaces import Namespace, listed
 from reasoningbank_langgraph.store.row_layout import Entry, Vector, item_id, row_id
 from reasoningbank_langgraph.store.values import decode_value
@@ -21,7 +21,7 @@ from reasoningbank_langgraph.store.values import decode_value
 Hit = tuple[float | None, Entry]
 
 
-class Reads(NamedTuple):
+class ReadResults(NamedTuple):
     """What the reading ops of a batch found, by their places in it."""
 
     items: dict[int, Entry | None]
@@ -39,77 +39,79 @@ class Reads(NamedTuple):
             results[place] = namespaces
         return results
 
-    def to_refresh(self, plan: Plan) -> list[Entry]:
+    def to_refresh(self, batch: Batch) -> list[Entry]:
         """Return the items read by ops that ask for a refresh, except those the same batch writes anyway."""
-        read = [entry for place, entry in self.items.items() if entry and plan.gets[place].refresh_ttl]
-        read += [entry for place, some in self.hits.items() if plan.searches[place].refresh_ttl for _, entry in some]
-        return [entry for entry in read if entry.id not in plan.changes]
+        read = [entry for place, entry in self.items.items() if entry and batch.gets[place].refresh_ttl]
+        read += [entry for place, some in self.hits.items() if batch.searches[place].refresh_ttl for _, entry in some]
+        return [entry for entry in read if entry.id not in batch.changes]
 
 
 class Reader:
-    """Answers reads on a shelf.
+    """Answers the reads on a collection.
 
     Args:
-        shelf: the collection.
+        collection: the collection.
         ttl: with `omit_expired`, expired items are not there, even before they are swept.
     """
 
-    def __init__(self, shelf: Shelf, ttl: TTLConfig | None) -> None:
-        self._shelf = shelf
+    def __init__(self, collection: CachedCollection, ttl: TTLConfig | None) -> None:
+        self._collection = collection
         self._ttl = ttl
 
     @property
     def _omit_expired(self) -> bool:
         return bool(self._ttl and self._ttl.get("omit_expired"))
 
-    def read(self, plan: Plan, queries: Mapping[str, Vector]) -> Reads:
+    def read(self, batch: Batch, queries: Mapping[str, Vector]) -> ReadResults:
         """Carry out the reading ops of a batch; `queries` holds the vector of every query."""
         while True:
-            rows = self._shelf.rows
+            rows = self._collection.rows
             try:
-                return self._read(plan, queries)
+                return self._read(batch, queries)
             except StoreError:
-                with self._shelf.writing:  # held by whoever puts another collection in the place of this one
-                    if self._shelf.rows is rows:
+                with self._collection.writing:  # a replacement of Chroma's collection holds this lock
+                    if self._collection.rows is rows:
                         raise
 
-    def _read(self, plan: Plan, queries: Mapping[str, Vector]) -> Reads:
-        return Reads(
-            self.get(plan.gets),
-            {place: self.search(op, queries.get(op.query or "")) for place, op in plan.searches.items()},
-            {place: self.namespaces(op) for place, op in plan.listings.items()},
+    def _read(self, batch: Batch, queries: Mapping[str, Vector]) -> ReadResults:
+        return ReadResults(
+            self.get(batch.gets),
+            {place: self.search(op, queries.get(op.query or "")) for place, op in batch.searches.items()},
+            {place: self.namespaces(op) for place, op in batch.listings.items()},
         )
 
     def get(self, ops: Mapping[int, GetOp]) -> dict[int, Entry | None]:
         """Return the item each op asks for, None where there is none."""
         wanted = {place: (item_id(op.namespace, op.key), (op.namespace, op.key)) for place, op in ops.items()}
-        found = self._shelf.find(dict(wanted.values()))
-        moment = now()
+        found = self._collection.find(dict(wanted.values()))
+        moment = now_us()
         entries = {place: found.get(item) for place, (item, _) in wanted.items()}
         return {place: entry if entry and self.alive(entry, moment) else None for place, entry in entries.items()}
 
     def search(self, op: SearchOp, query: Vector | None) -> list[Hit]:
         """Return the page an op asks for: with a query by similarity, then what has no vector; else newest first."""
-        kept = (hit for hit in self._candidates(op.namespace_prefix, query) if self._wanted(hit[1], op))
-        return list(islice(kept, op.offset, op.offset + op.limit))
+        matching = (hit for hit in self._candidates(op.namespace_prefix, query) if self._matches(hit[1], op))
+        return list(islice(matching, op.offset, op.offset + op.limit))
 
     def namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         """Return the namespaces an op asks for."""
-        return listed(self._shelf.namespaces(now() if self._omit_expired else None), op)
+        return listed(self._collection.namespaces(now_us() if self._omit_expired else None), op)
 
     def alive(self, entry: Entry, moment: int) -> bool:
         """Say whether an item is there for readers at a moment."""
         return not (self._omit_expired and entry.expired(moment))
 
     def _candidates(self, prefix: Namespace, query: Vector | None) -> Iterator[Hit]:
-        source = self._shelf.snapshot(prefix, everything=query is None) or IndexWalk(self._shelf.rows, prefix)
+        source = self._collection.snapshot(prefix, everything=query is None) or IndexSearch(
+            self._collection.rows, prefix
+        )
         if query is None:
             return _scoreless(source.newest())
         scored = ((min(1.0, max(0.0, cosine)), entry) for cosine, entry in source.scored(query))
         return chain(scored, _scoreless(source.unscored()))
 
-    def _wanted(self, entry: Entry, op: SearchOp) -> bool:
-        if not self.alive(entry, now()):
+    def _matches(self, entry: Entry, op: SearchOp) -> bool:
+        if not self.alive(entry, now_us()):
             return False
         return not op.filter or matches(decode_value(row_id(entry.id, 0), entry.document), op.filter)
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from reasoningbank_langgraph.errors import StoreCorruptedError
 from reasoningbank_langgraph.records import Record
-from reasoningbank_langgraph.store.cache.collection import Shelf
+from reasoningbank_langgraph.store.cache.collection import CachedCollection
 from reasoningbank_langgraph.store.cache.namespace import FOREVER
 from reasoningbank_langgraph.store.row_layout import (
     DELETED,
     VECTOR,
     Entry,
-    Stored,
+    StoredRow,
     Vector,
     entry_of,
     filler,
@@ -52,17 +52,17 @@ class StoreReport(Record):
     unreadable: int
     """Rows that do not have the shape that was written."""
     differing: int = 0
-    """Items of which memory, or what is kept beside Chroma to fill it quickly, says something else than Chroma."""
+    """Items that differ in memory, or in the files that fill it quickly, from what Chroma has."""
     ok: bool
     """Nothing missing, unreadable, orphaned or differing, every row indexed. If not, `rebuild_index()` helps."""
 
 
-def inspect(shelf: Shelf) -> StoreReport:
+def inspect(collection: CachedCollection) -> StoreReport:
     """Compare all rows of a collection with each other and with its index."""
     items: dict[str, Entry] = {}
     further: defaultdict[tuple[str, str], int] = defaultdict(int)
     tombstones = unreadable = 0
-    for row in shelf.rows.scan(None):
+    for row in collection.rows.scan(None):
         kind = row.metadata.get("row")
         try:
             if is_first(row):
@@ -78,13 +78,13 @@ def inspect(shelf: Shelf) -> StoreReport:
     wanted = {(entry.id, entry.token): entry.vectors - 1 for entry in items.values() if entry.vectors}
     missing = sum(max(0, count - further.get(key, 0)) for key, count in wanted.items())
     orphans = sum(max(0, count - wanted.get(key, 0)) for key, count in further.items())
-    rows = shelf.rows.count()
-    memory = _Memory(shelf, items)
-    indexed = sum(_indexed(shelf, part, memory) for part in _parts(shelf.rows.ids(None)))
+    rows = collection.rows.count()
+    memory = _Memory(collection, items)
+    indexed = sum(_indexed(collection, part, memory) for part in _parts(collection.rows.ids(None)))
     return StoreReport(
         rows=rows,
         indexed=indexed,
-        reachable=_reachable(shelf, rows),
+        reachable=_reachable(collection, rows),
         items=len(items),
         vectors=sum(entry.vectors for entry in items.values()) - missing,
         missing_vectors=missing,
@@ -96,45 +96,49 @@ def inspect(shelf: Shelf) -> StoreReport:
     )
 
 
-def _reachable(shelf: Shelf, rows: int) -> int:
+def _reachable(collection: CachedCollection, rows: int) -> int:
     if not rows:
         return 0
     try:
-        return len(shelf.rows.nearest(filler("verify", shelf.dims), rows, None))
+        return len(collection.rows.nearest(filler("verify", collection.dims), rows, None))
     except StoreCorruptedError:
         return 0
 
 
 class _Memory:
-    """What is in memory, or kept to be, compared with the items and vectors that Chroma has."""
+    """What is in memory or in files to fill it, compared with the items and vectors that Chroma has."""
 
-    def __init__(self, shelf: Shelf, items: dict[str, Entry]) -> None:
+    def __init__(self, collection: CachedCollection, items: dict[str, Entry]) -> None:
         self._vectors: defaultdict[str, list[Vector]] = defaultdict(list)
         self.differing: set[str] = set()
-        for prefix, region in shelf.regions():
-            there = {held.entry.id: held.entry for _, space in region.spaces() for held in space.items.values()}
+        for prefix, contents in collection.prefixes():
+            there = {item.entry.id: item.entry for _, cached in contents.namespaces() for item in cached.items.values()}
             wanted = {item: entry for item, entry in items.items() if entry.namespace[: len(prefix)] == prefix}
             self.differing |= {item for item in there.keys() | wanted.keys() if there.get(item) != wanted.get(item)}
-            for _, space in region.spaces():
-                for held, vector in zip(space.owners, space.matrix.slice().rows, strict=True):
-                    if held.gone == FOREVER:
-                        self._vectors[held.entry.id].append(vector)
+            for _, cached in contents.namespaces():
+                for item, vector in zip(cached.owners, cached.matrix.view().rows, strict=True):
+                    if item.removed_at == FOREVER:
+                        self._vectors[item.entry.id].append(vector)
 
-    def compare(self, row: Stored) -> None:
-        """Note an item that has no vector like this one, which is its own in Chroma; removed rows are not."""
+    def compare(self, row: StoredRow) -> None:
+        """Note an item that Chroma gives this vector and memory does not; rows marked deleted do not count."""
         item = item_of(row.id)
         own = self._vectors.get(item) if row.metadata.get("row") != DELETED else None
         if own and row.vector is not None and not any(np.allclose(row.vector, one, atol=ALIKE) for one in own):
             self.differing.add(item)
 
 
-def _indexed(shelf: Shelf, ids: list[str], memory: _Memory) -> int:
-    """Count the rows that have a vector; Chroma refuses a whole call for one that has none, so halve until found."""
+def _indexed(collection: CachedCollection, ids: list[str], memory: _Memory) -> int:
+    """Count the rows with a vector. Chroma refuses a whole call for one without, so halve calls until it is found."""
     try:
-        rows = list(shelf.rows.get(ids, documents=False, vectors=True))
+        rows = list(collection.rows.get(ids, documents=False, vectors=True))
     except StoreCorruptedError:
         middle = len(ids) // 2
-        return 0 if middle == 0 else _indexed(shelf, ids[:middle], memory) + _indexed(shelf, ids[middle:], memory)
+        return (
+            0
+            if middle == 0
+            else _indexed(collection, ids[:middle], memory) + _indexed(collection, ids[middle:], memory)
+        )
     for row in rows:
         memory.compare(row)
     return sum(row.vector is not None for row in rows)

@@ -38,7 +38,7 @@ FILLER_DIMS = 8
 """Length of the vectors in a bank without an embedder."""
 
 
-class Row(NamedTuple):
+class ChromaRow(NamedTuple):
     """One row to write."""
 
     id: str
@@ -47,7 +47,7 @@ class Row(NamedTuple):
     metadata: dict[str, Any]
 
 
-class Stored(NamedTuple):
+class StoredRow(NamedTuple):
     """One row as read; the parts that were not asked for are None."""
 
     id: str
@@ -87,6 +87,13 @@ class Entry:
         return (-self.updated, self.order)
 
 
+class EmbeddedEntry(NamedTuple):
+    """An item with its vectors."""
+
+    entry: Entry
+    vectors: Sequence[Vector]
+
+
 def item_id(namespace: Namespace, key: str) -> str:
     """Return the id of an item: different for every namespace and key."""
     return _digest([list(namespace), key])
@@ -102,30 +109,30 @@ def item_of(row: str) -> str:
     return row.rpartition("-")[0]
 
 
-def rows_of(entry: Entry, vectors: Sequence[Vector], dims: int) -> list[Row]:
+def rows_of(entry: Entry, vectors: Sequence[Vector], dims: int) -> list[ChromaRow]:
     """Return an item's rows, the first one last: a reader sees the item once all its vectors are there."""
     common = {**_depths(entry.namespace), "token": entry.token, "expires": 0, "head": "{}"}
     extra = [
-        Row(row_id(entry.id, ordinal), vector, "", {**common, "row": VECTOR})
+        ChromaRow(row_id(entry.id, ordinal), vector, "", {**common, "row": VECTOR})
         for ordinal, vector in enumerate(vectors[1:], start=1)
     ]
     kind, first = (ITEM, vectors[0]) if vectors else (PLAIN, filler(entry.id, dims))
     metadata = {**common, "row": kind, "expires": entry.expires, "head": _head(entry)}
-    return [*extra, Row(row_id(entry.id, 0), first, entry.document, metadata)]
+    return [*extra, ChromaRow(row_id(entry.id, 0), first, entry.document, metadata)]
 
 
-def tombstone(row: str, namespace: Namespace, token: str, dims: int) -> Row:
+def tombstone(row: str, namespace: Namespace, token: str, dims: int) -> ChromaRow:
     """Return a row that says: nothing is here any more."""
     metadata = {**_depths(namespace), "token": token, "expires": 0, "head": "{}", "row": DELETED}
-    return Row(row, filler(row, dims), "", metadata)
+    return ChromaRow(row, filler(row, dims), "", metadata)
 
 
-def is_first(stored: Stored) -> bool:
+def is_first(stored: StoredRow) -> bool:
     """Say whether a row is the first one of a living item."""
     return stored.metadata.get("row") in (ITEM, PLAIN)
 
 
-def entry_of(stored: Stored) -> Entry:
+def entry_of(stored: StoredRow) -> Entry:
     """Read an item from its first row; the value stays empty where the document was not read.
 
     Raises:

@@ -10,8 +10,8 @@ import numpy as np
 
 from reasoningbank_langgraph.errors import StoreError
 from reasoningbank_langgraph.store.connect import is_shared
-from reasoningbank_langgraph.store.retry import ask
-from reasoningbank_langgraph.store.row_layout import Row, Stored, Vector
+from reasoningbank_langgraph.store.retry import call_chroma
+from reasoningbank_langgraph.store.row_layout import ChromaRow, StoredRow, Vector
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -23,10 +23,10 @@ CHUNK = 5000
 """Rows in one call: below Chroma's own limit (5461) and SQLite's limit of variables."""
 
 
-class Near(NamedTuple):
+class NearRow(NamedTuple):
     """A row that Chroma's index found, with its cosine similarity."""
 
-    row: Stored
+    row: StoredRow
     cosine: float
 
 
@@ -42,14 +42,14 @@ class Rows:
         self.collection = collection
         self._shared = is_shared(client)
         self._failed: StoreError | None = None
-        limit = ask(client.get_max_batch_size, StoreError)
+        limit = call_chroma(client.get_max_batch_size, StoreError)
         self._chunk = min(CHUNK, limit) if isinstance(limit, int) and limit > 0 else CHUNK
 
     def count(self) -> int:
         """Return the number of rows."""
-        return ask(self.collection.count)
+        return call_chroma(self.collection.count)
 
-    def upsert(self, rows: Sequence[Row]) -> None:
+    def upsert(self, rows: Sequence[ChromaRow]) -> None:
         """Write rows, in one call and so all or none of them, up to 5000; longer lists in several calls, in order."""
         for part in _chunks(rows, self._chunk):
             self._write(partial(self.collection.upsert, **_columns(part)))
@@ -76,28 +76,30 @@ class Rows:
                 f"nothing is written since a write failed: close the bank and open it again ({self._failed})"
             )
         try:
-            ask(call, StoreError)
+            call_chroma(call, StoreError)
         except StoreError as error:
             self._failed = None if self._shared else error
             raise
 
     def ids(self, where: dict[str, Any] | None, limit: int | None = None) -> list[str]:
         """Return the ids of the rows that meet a condition, at most `limit` of them."""
-        return ask(lambda: self.collection.get(where=where, limit=limit, include=[]))["ids"]
+        return call_chroma(lambda: self.collection.get(where=where, limit=limit, include=[]))["ids"]
 
-    def get(self, ids: Sequence[str], *, documents: bool = True, vectors: bool = False) -> Iterator[Stored]:
+    def get(self, ids: Sequence[str], *, documents: bool = True, vectors: bool = False) -> Iterator[StoredRow]:
         """Read rows by id, in no particular order; rows that do not exist are left out."""
         include: list[Any] = ["metadatas", *["documents"] * documents, *["embeddings"] * vectors]
         for part in _chunks(ids, self._chunk):
-            yield from _stored(ask(partial(self.collection.get, ids=part, include=include)))
+            yield from _stored(call_chroma(partial(self.collection.get, ids=part, include=include)))
 
-    def scan(self, where: dict[str, Any] | None, *, documents: bool = True, vectors: bool = False) -> Iterator[Stored]:
+    def scan(
+        self, where: dict[str, Any] | None, *, documents: bool = True, vectors: bool = False
+    ) -> Iterator[StoredRow]:
         """Read all rows that meet a condition as of now, in pieces."""
         return self.get(self.ids(where), documents=documents, vectors=vectors)
 
-    def nearest(self, query: Vector, count: int, where: dict[str, Any] | None) -> list[Near]:
+    def nearest(self, query: Vector, count: int, where: dict[str, Any] | None) -> list[NearRow]:
         """Ask Chroma's index for the rows closest to a unit vector, closest first."""
-        found = ask(
+        found = call_chroma(
             lambda: self.collection.query(
                 query_embeddings=query[None, :],
                 n_results=count,
@@ -107,10 +109,12 @@ class Rows:
         )
         columns = (found["ids"], found["metadatas"], found["documents"], found["distances"])
         first = [(column or [[]])[0] for column in columns]
-        return [Near(Stored(row, meta, text, None), 1.0 - gap) for row, meta, text, gap in zip(*first, strict=True)]
+        return [
+            NearRow(StoredRow(row, meta, text, None), 1.0 - gap) for row, meta, text, gap in zip(*first, strict=True)
+        ]
 
 
-def _columns(rows: Sequence[Row]) -> dict[str, Any]:
+def _columns(rows: Sequence[ChromaRow]) -> dict[str, Any]:
     return {
         "ids": [row.id for row in rows],
         "embeddings": np.stack([row.vector for row in rows]),
@@ -119,13 +123,13 @@ def _columns(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _stored(found: Any) -> Iterator[Stored]:
+def _stored(found: Any) -> Iterator[StoredRow]:
     count = len(found["ids"])
     documents = found["documents"] or [None] * count
     vectors = found["embeddings"]
     for place, row in enumerate(found["ids"]):
         vector = None if vectors is None else np.asarray(vectors[place], dtype=np.float32)
-        yield Stored(row, found["metadatas"][place] or {}, documents[place], vector)
+        yield StoredRow(row, found["metadatas"][place] or {}, documents[place], vector)
 
 
 def _chunks(things: Sequence[T], size: int) -> Iterator[list[T]]:

@@ -12,7 +12,7 @@ from weakref import WeakMethod
 from langgraph.store.base import TTLConfig
 
 from reasoningbank_langgraph.errors import StoreClosedError
-from reasoningbank_langgraph.store.cache.collection import Shelf, now
+from reasoningbank_langgraph.store.cache.collection import CachedCollection, now_us
 from reasoningbank_langgraph.store.writing import Writer
 
 DEFAULT_MINUTES = 5.0
@@ -20,13 +20,13 @@ DEFAULT_MINUTES = 5.0
 logger = logging.getLogger(__name__)
 
 
-def sweep(shelf: Shelf, writer: Writer) -> int:
+def sweep(collection: CachedCollection, writer: Writer) -> int:
     """Delete the items whose time is over; returns how many."""
-    with shelf.writing:
-        moment = now()
+    with collection.writing:
+        moment = now_us()
         due = {"$and": [{"expires": {"$gt": 0}}, {"expires": {"$lte": moment}}]}
-        entries = list(shelf.entries(shelf.rows.get(shelf.rows.ids(due), documents=False)))
-        current = shelf.find({entry.id: (entry.namespace, entry.key) for entry in entries})
+        entries = list(collection.entries(collection.rows.get(collection.rows.ids(due), documents=False)))
+        current = collection.find({entry.id: (entry.namespace, entry.key) for entry in entries})
         expired = [entry for entry in current.values() if entry.expired(moment)]
         writer.remove(expired)
     return len(expired)

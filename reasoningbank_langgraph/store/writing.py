@@ -1,7 +1,7 @@
 """The writing ops. A batch reaches Chroma in one upsert, so after a crash it is there whole or not at all.
 
 Deletions of a mixed batch travel in that upsert as rows marked "deleted", as do vectors an item no longer has;
-afterwards such rows are removed. What a crash leaves of them is invisible and goes the next time the bank is opened.
+afterwards such rows are removed. Those that a crash leaves are invisible and removed when the bank is next opened.
 Above 5000 rows a batch takes several upserts, further vectors first, items last: a crash between two of these leaves
 a part of it.
 """
@@ -13,62 +13,72 @@ from dataclasses import replace
 from uuid import uuid4
 
 from reasoningbank_langgraph.store.batch import Change
-from reasoningbank_langgraph.store.cache.collection import Shelf, now
+from reasoningbank_langgraph.store.cache.collection import CachedCollection, now_us
 from reasoningbank_langgraph.store.reading import Reader
-from reasoningbank_langgraph.store.row_layout import DELETED, Entry, Row, Vector, row_id, rows_of, tombstone
+from reasoningbank_langgraph.store.row_layout import (
+    DELETED,
+    ChromaRow,
+    EmbeddedEntry,
+    Entry,
+    Vector,
+    row_id,
+    rows_of,
+    tombstone,
+)
 
 MICROSECONDS_PER_MINUTE = 60_000_000
-Written = tuple[Entry, list[Vector]]
 
 
 class Writer:
-    """Carries out writes on a shelf, one batch at a time.
+    """Carries out the writes on a collection, one batch at a time.
 
     Args:
-        shelf: the collection.
-        reader: says which items are there.
+        collection: the collection.
+        reader: says which items have not expired.
     """
 
-    def __init__(self, shelf: Shelf, reader: Reader) -> None:
-        self._shelf = shelf
+    def __init__(self, collection: CachedCollection, reader: Reader) -> None:
+        self._collection = collection
         self._reader = reader
 
     def commit(self, changes: Sequence[Change], vectors: Mapping[str, Vector]) -> None:
         """Write and delete the items of one batch; `vectors` holds the vector of every text."""
         if not changes:
             return
-        with self._shelf.writing:
-            before = self._shelf.find({change.id: (change.namespace, change.key) for change in changes})
+        with self._collection.writing:
+            before = self._collection.find({change.id: (change.namespace, change.key) for change in changes})
             token = uuid4().hex
-            moment = self._shelf.tick(after=max((entry.updated for entry in before.values()), default=0))
+            moment = self._collection.tick(after=max((entry.updated for entry in before.values()), default=0))
             written = [
-                self._written(change, order, before.get(change.id), token, moment, vectors)
+                self._entry(change, order, before.get(change.id), token, moment, vectors)
                 for order, change in enumerate(changes)
                 if change.document is not None
             ]
-            gone = [before[change.id] for change in changes if change.document is None and change.id in before]
+            removed = [before[change.id] for change in changes if change.document is None and change.id in before]
             replaced = [before[entry.id] for entry, _ in written if entry.id in before]
-            self._send(written, replaced, gone, token)
+            self._send(written, replaced, removed, token)
 
     def remove(self, entries: Sequence[Entry]) -> None:
         """Delete items."""
-        with self._shelf.writing:
+        with self._collection.writing:
             self._send([], [], entries, "")
 
     def refresh(self, entries: Sequence[Entry]) -> None:
-        """Start the time to live of items anew, those that have one and were not changed since they were read."""
+        """Restart the time to live of the items that have one and were not changed since they were read."""
         mortal = {entry.id: entry for entry in entries if entry.ttl}
         if not mortal:
             return
-        with self._shelf.writing:
-            current = self._shelf.find({entry.id: (entry.namespace, entry.key) for entry in mortal.values()})
-            kept = [entry for entry in current.values() if entry.token == mortal[entry.id].token]
-            later = [replace(entry, expires=now() + round(entry.ttl * MICROSECONDS_PER_MINUTE)) for entry in kept]
-            self._shelf.rows.set_expiry({row_id(entry.id, 0): entry.expires for entry in later})
-            for old, new in zip(kept, later, strict=True):
-                self._shelf.touch(old, new)
+        with self._collection.writing:
+            current = self._collection.find({entry.id: (entry.namespace, entry.key) for entry in mortal.values()})
+            unchanged = [entry for entry in current.values() if entry.token == mortal[entry.id].token]
+            later = [
+                replace(entry, expires=now_us() + round(entry.ttl * MICROSECONDS_PER_MINUTE)) for entry in unchanged
+            ]
+            self._collection.rows.set_expiry({row_id(entry.id, 0): entry.expires for entry in later})
+            for old, new in zip(unchanged, later, strict=True):
+                self._collection.touch(old, new)
 
-    def _written(
+    def _entry(
         self,
         change: Change,
         order: int,
@@ -76,7 +86,7 @@ class Writer:
         token: str,
         moment: int,
         vectors: Mapping[str, Vector],
-    ) -> Written:
+    ) -> EmbeddedEntry:
         lives_on = before is not None and self._reader.alive(before, moment)
         entry = Entry(
             id=change.id,
@@ -92,31 +102,33 @@ class Writer:
             token=token,
             paths=change.paths,
         )
-        return entry, [vectors[text] for text in change.texts]
+        return EmbeddedEntry(entry, [vectors[text] for text in change.texts])
 
-    def _send(self, written: list[Written], replaced: Sequence[Entry], gone: Sequence[Entry], token: str) -> None:
-        surplus = [*_surplus(written, replaced), *(pair for entry in gone for pair in _all_rows(entry))]
+    def _send(
+        self, written: list[EmbeddedEntry], replaced: Sequence[Entry], removed: Sequence[Entry], token: str
+    ) -> None:
+        surplus = [*_surplus(written, replaced), *(pair for entry in removed for pair in _all_rows(entry))]
         try:
             if written:
-                self._shelf.rows.upsert(_in_order(written, surplus, token, self._shelf.dims))
-                self._shelf.show(written, replaced, gone)
-                self._shelf.rows.delete([row for row, _ in surplus], {"row": DELETED})
+                self._collection.rows.upsert(_in_order(written, surplus, token, self._collection.dims))
+                self._collection.update(written, replaced, removed)
+                self._collection.rows.delete([row for row, _ in surplus], {"row": DELETED})
             elif surplus:
-                self._shelf.rows.delete([row for row, _ in surplus])
-                self._shelf.show([], [], gone)
+                self._collection.rows.delete([row for row, _ in surplus])
+                self._collection.update([], [], removed)
         except BaseException:
-            self._shelf.forget()
+            self._collection.invalidate()
             raise
 
 
-def _in_order(written: list[Written], surplus: list[tuple[str, Entry]], token: str, dims: int) -> list[Row]:
+def _in_order(written: list[EmbeddedEntry], surplus: list[tuple[str, Entry]], token: str, dims: int) -> list[ChromaRow]:
     rows = [rows_of(entry, vectors, dims) for entry, vectors in written]
     extra = [row for some in rows for row in some[:-1]]
     firsts = [some[-1] for some in rows]
     return [*extra, *firsts, *(tombstone(row, entry.namespace, token, dims) for row, entry in surplus)]
 
 
-def _surplus(written: list[Written], replaced: Sequence[Entry]) -> Iterator[tuple[str, Entry]]:
+def _surplus(written: list[EmbeddedEntry], replaced: Sequence[Entry]) -> Iterator[tuple[str, Entry]]:
     """Yield the rows of vectors that items had and no longer have."""
     old = {entry.id: entry for entry in replaced}
     for entry, vectors in written:

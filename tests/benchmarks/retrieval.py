@@ -102,7 +102,7 @@ def searching(store: BaseStore) -> Ask:
 
 
 def asking_the_index(store: ChromaStore, model: Embeddings) -> Ask:
-    collection = store._shelf.rows.collection
+    collection = store._collection.rows.collection
 
     def ask(query: str) -> list[int]:
         vector = model.embed_query(query)

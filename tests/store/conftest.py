@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store.cache import collection as shelf
+from reasoningbank_langgraph.store.cache import collection as cached_collection
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.benchmarks.langgraph_stores import PLUGIN
 
@@ -47,7 +47,7 @@ def store(folder, embeddings):
 def clock(monkeypatch):
     """A clock that the test sets, in seconds."""
     clock = SimpleNamespace(seconds=1_800_000_000)
-    monkeypatch.setattr(shelf, "time", SimpleNamespace(time_ns=lambda: clock.seconds * 10**9))
+    monkeypatch.setattr(cached_collection, "time", SimpleNamespace(time_ns=lambda: clock.seconds * 10**9))
     return clock
 
 

@@ -131,7 +131,7 @@ def test_stores_on_one_client_and_a_vacuum_and_a_rebuild_keep_what_is_known(embe
 def test_a_bank_from_before_takes_the_embedder_that_writes_first(folder):
     with ChromaStore.from_path(folder, embeddings=Nameless()) as store:
         fill(store)
-        collection = store._shelf.rows.collection
+        collection = store._collection.rows.collection
         collection.modify(metadata={key: collection.metadata[key] for key in ("schema", "embedder", "dims", "state")})
     with ChromaStore.from_path(folder, embeddings=Nameless(turned)) as store:
         assert store.search(HERE, query="word3")

@@ -228,7 +228,7 @@ def test_an_embedder_that_raises_raises_through(folder):
 @pytest.mark.filterwarnings("ignore:legacy embedding function config")
 def test_chroma_is_never_left_to_embed(store):
     store.put(HERE, "k", {"text": "x"})
-    collection = store._shelf.rows.collection
+    collection = store._collection.rows.collection
     with pytest.raises(ValueError, match="embedding function"):
         collection.upsert(ids=["x"], documents=["a text"])
     with pytest.raises(ValueError, match="embedding function"):

@@ -13,7 +13,7 @@ from reasoningbank_langgraph.errors import (
     StoreCorruptedError,
 )
 from reasoningbank_langgraph.store.filters import check_filter, matches
-from reasoningbank_langgraph.store.row_layout import Stored, entry_of
+from reasoningbank_langgraph.store.row_layout import StoredRow, entry_of
 from reasoningbank_langgraph.store.values import DEPTH_CAP, decode_value
 
 HERE = ("a",)
@@ -127,7 +127,7 @@ def test_rows_nested_too_deep_are_named_when_read():
     with pytest.raises(StoreCorruptedError):
         decode_value("r", f'{{"x": {deep}}}')
     with pytest.raises(StoreCorruptedError):
-        entry_of(Stored("r-0", {"head": deep, "row": "item", "token": "t", "expires": 0}, json.dumps({}), None))
+        entry_of(StoredRow("r-0", {"head": deep, "row": "item", "token": "t", "expires": 0}, json.dumps({}), None))
 
 
 @pytest.mark.parametrize("limit", [-1, 1 << 64, 1.5, None, "10", nested(5_000, lambda inner: [inner])])

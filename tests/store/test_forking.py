@@ -77,7 +77,7 @@ def names_of_errors():
 
 busy, done = threading.Event(), threading.Event()
 def hold():
-    with store._shelf.writing:
+    with store._collection.writing:
         busy.set()
         done.wait()
 threading.Thread(target=hold, daemon=True).start()
@@ -134,10 +134,10 @@ def another():
         own.put(HERE, "c", {"text": "of the child"})
         return own.search(HERE, query="child")[0].key
 say(in_a_child(another, ends="with the interpreter"))
-from reasoningbank_langgraph.store.cache import collection as shelf
+from reasoningbank_langgraph.store.cache import collection as cached_collection
 busy, done = threading.Event(), threading.Event()
 def hold():
-    with shelf._shelves_turn:
+    with cached_collection._collections_lock:
         busy.set()
         done.wait()
 threading.Thread(target=hold, daemon=True).start()

@@ -39,7 +39,7 @@ def test_everything_in_a_bank_of_an_earlier_version_is_there(unpacked):
         assert store.get(PLAIN, "gone") is None
         mortal = store.get(PLAIN, "mortal", refresh_ttl=False)
         assert mortal.value == {"text": "lives for fifty years"}
-        (entry,) = [one for one in store._shelf.entries(store._shelf.rows.scan(None)) if one.key == "mortal"]
+        (entry,) = [one for one in store._collection.entries(store._collection.rows.scan(None)) if one.key == "mortal"]
         assert entry.ttl == MINUTES
         assert entry.expires - entry.updated == MINUTES * 60_000_000
         assert MemoryBank(store, MEMORY).items() == [lesson(number) for number in range(6)]
@@ -75,9 +75,9 @@ def test_a_bank_of_a_later_version_is_refused_and_left_as_it_was(folder, name):
     later = {"schema": SCHEMA + 1, "embedder": "x", "dims": 64, "state": "complete", "new": "setting"}
     with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
         store.put(PLAIN, "k", {"text": "x"})
-        store._shelf.rows.collection.modify(metadata=later)
+        store._collection.rows.collection.modify(metadata=later)
         if name != "reasoningbank":
-            store._shelf.rows.collection.modify(name=name)
+            store._collection.rows.collection.modify(name=name)
     before = contents(folder)
     for settings in ({}, {"reindex": True}):
         with pytest.raises(StoreSchemaError, match=f"schema {SCHEMA + 1}, .* schemas up to {SCHEMA}") as caught:

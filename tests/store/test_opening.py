@@ -191,7 +191,7 @@ def test_a_closed_store_that_is_still_held_does_not_hide_what_others_wrote(folde
         closed.put(HERE, "k", {"text": "x"})
         assert len(closed.search(HERE)) == 1
     with ChromaStore.from_path(folder, embeddings=embeddings) as other:
-        other._shelf.rows.delete(other._shelf.rows.ids(None))
+        other._collection.rows.delete(other._collection.rows.ids(None))
     with ChromaStore.from_path(folder, embeddings=embeddings) as store:
         assert store.search(HERE) == []
 

@@ -10,8 +10,7 @@ import pytest
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import EmbeddingMismatchError
-from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store import migration as moving
+from reasoningbank_langgraph.store import ChromaStore, migration
 from reasoningbank_langgraph.store.folder import index_folders
 from reasoningbank_langgraph.testing import HashEmbeddings
 
@@ -55,7 +54,7 @@ def everything(store):
 
 @pytest.fixture
 def filled(folder, monkeypatch):
-    monkeypatch.setattr(moving, "AT_ONCE", 4)
+    monkeypatch.setattr(migration, "AT_ONCE", 4)
     with ChromaStore.from_path(folder, index=OLD) as store:
         fill(store)
         yield store
@@ -80,7 +79,13 @@ def test_a_bank_moves_to_another_embedder(filled, folder):
     with ChromaStore.from_path(folder, index=new()) as store:
         assert len(store.search((), limit=100)) == 23
         assert store.verify().ok
-        assert set(store._shelf.rows.collection.metadata) == {"schema", "embedder", "embedder_sample", "dims", "state"}
+        assert set(store._collection.rows.collection.metadata) == {
+            "schema",
+            "embedder",
+            "embedder_sample",
+            "dims",
+            "state",
+        }
 
 
 def test_progress_is_told_from_the_first_item_to_the_last(filled):
@@ -173,9 +178,9 @@ def test_a_time_to_live_that_was_refreshed_meanwhile_is_kept(filled):
     filled.put(HERE, "last", {"text": "last"})
     stopped(filled, at=6)
     filled.get(HERE, "mortal")
-    (before,) = [e.expires for e in filled._shelf.entries(filled._shelf.rows.scan(None)) if e.key == "mortal"]
+    (before,) = [e.expires for e in filled._collection.entries(filled._collection.rows.scan(None)) if e.key == "mortal"]
     filled.reindex(Other())
-    (after,) = [e.expires for e in filled._shelf.entries(filled._shelf.rows.scan(None)) if e.key == "mortal"]
+    (after,) = [e.expires for e in filled._collection.entries(filled._collection.rows.scan(None)) if e.key == "mortal"]
     assert before == after > 0
 
 
@@ -206,11 +211,11 @@ def test_other_work_on_the_bank_drops_a_half_made_move(filled, folder, job):
 MOVING = """
 import os, signal, sys
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store import migration as moving
+from reasoningbank_langgraph.store import migration
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 path, log, dies = sys.argv[1], sys.argv[2], int(sys.argv[3])
-moving.AT_ONCE = 4
+migration.AT_ONCE = 4
 
 class Other(HashEmbeddings):
     model_name = "other"
@@ -231,12 +236,12 @@ with ChromaStore.from_path(path, index=index, reindex=True) as store:
 def test_a_move_killed_twice_embeds_each_text_once_except_those_in_flight(filled, folder, tmp_path):
     before = everything(filled)
     filled.close()
-    said = [run_moving(folder, tmp_path / "log", dies) for dies in (1, 2)]
+    said = [run_reindex(folder, tmp_path / "log", dies) for dies in (1, 2)]
     assert [code for code, _ in said] == [-signal.SIGKILL] * 2
     with ChromaStore.from_path(folder, index=OLD) as store:
         assert everything(store) == before
         assert store.verify().ok
-    assert run_moving(folder, tmp_path / "log", -1) == (0, "True 22\n")
+    assert run_reindex(folder, tmp_path / "log", -1) == (0, "True 22\n")
     times = Counter((tmp_path / "log").read_text().splitlines())
     assert len(times) == 42
     assert sorted(times.values()) == [1] * (42 - 16) + [2] * 16
@@ -244,7 +249,7 @@ def test_a_move_killed_twice_embeds_each_text_once_except_those_in_flight(filled
         assert everything(store) == before
 
 
-def run_moving(folder, log, dies):
+def run_reindex(folder, log, dies):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", MOVING, str(folder), str(log), str(dies)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
@@ -253,7 +258,7 @@ def run_moving(folder, log, dies):
 
 @pytest.mark.network
 def test_a_bank_on_a_server_moves_and_goes_on_too(server_port, monkeypatch):
-    monkeypatch.setattr(moving, "AT_ONCE", 4)
+    monkeypatch.setattr(migration, "AT_ONCE", 4)
     with ChromaStore.from_server(port=server_port, index=OLD, collection="move") as store:
         fill(store)
         before = everything(store)

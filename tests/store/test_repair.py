@@ -8,8 +8,7 @@ import pytest
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import StoreCorruptedError
-from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store import migration as moving
+from reasoningbank_langgraph.store import ChromaStore, migration
 from reasoningbank_langgraph.store.folder import index_folders
 from reasoningbank_langgraph.store.row_layout import item_id, row_id
 from reasoningbank_langgraph.testing import HashEmbeddings
@@ -46,7 +45,7 @@ def test_a_whole_bank_is_reported_whole(filled):
 
 
 def test_damage_is_counted(filled):
-    rows = filled._shelf.rows
+    rows = filled._collection.rows
     ids = rows.ids(None)
     further = [row for row in ids if row.endswith("-1")]
     firsts = [row_id(row.removesuffix("-1"), 0) for row in further]
@@ -60,7 +59,7 @@ def test_damage_is_counted(filled):
 
 def test_unreadable_rows_are_named_when_read(filled):
     first = row_id(item_id(HERE, "3"), 0)
-    filled._shelf.rows.collection.update(ids=[first], metadatas=[{"head": "{}"}])
+    filled._collection.rows.collection.update(ids=[first], metadatas=[{"head": "{}"}])
     with pytest.raises(StoreCorruptedError, match="no item of a bank"):
         filled.get(HERE, "3")
     with pytest.raises(StoreCorruptedError, match="no item of a bank"):
@@ -108,10 +107,10 @@ def stop(*_, **__):
     raise StopError
 
 
-@pytest.mark.parametrize("where", ["_fill", "take_place", "_embedded"])
+@pytest.mark.parametrize("where", ["_fill", "take_place", "_embed"])
 def test_a_rebuild_that_fails_leaves_the_bank_as_it_was(filled, folder, monkeypatch, where):
     before = everything(filled)
-    monkeypatch.setattr(moving, where, stop)
+    monkeypatch.setattr(migration, where, stop)
     with pytest.raises(StopError):
         filled.rebuild_index()
     assert everything(filled) == before
@@ -131,7 +130,7 @@ def test_a_rebuild_killed_during_the_change_over_leaves_one_whole_bank(filled, f
             client.delete_collection(name)
         raise StopError
 
-    monkeypatch.setattr(moving, "take_place", half)
+    monkeypatch.setattr(migration, "take_place", half)
     with pytest.raises(StopError):
         filled.rebuild_index()
     filled.close()

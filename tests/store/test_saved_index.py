@@ -95,7 +95,7 @@ def test_after_a_write_that_failed_nothing_is_written_until_the_bank_is_opened_a
     with opened(tmp_path / "bank") as store:
         store.put(("a",), "before", {"text": "x"})
         with monkeypatch.context() as patched:
-            patched.setattr(store._shelf.rows.collection, "upsert", full)
+            patched.setattr(store._collection.rows.collection, "upsert", full)
             with pytest.raises(StoreError, match="make room"):
                 store.put(("a",), "lost", {"text": "x"})
         with pytest.raises(StoreError, match="open it again"):

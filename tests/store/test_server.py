@@ -15,8 +15,7 @@ from reasoningbank_langgraph.errors import (
     StorePathError,
     StoreUnavailableError,
 )
-from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store import retry as calls
+from reasoningbank_langgraph.store import ChromaStore, retry
 from reasoningbank_langgraph.store.serving import serve
 from reasoningbank_langgraph.testing import HashEmbeddings
 
@@ -72,7 +71,7 @@ def test_a_store_goes_on_after_its_server_was_killed_and_started_again(server):
 
 @pytest.mark.slow
 def test_a_call_made_while_the_server_is_away_waits_for_it(server, monkeypatch):
-    monkeypatch.setattr(calls, "PATIENCE", 120)  # a busy machine takes longer to start a server
+    monkeypatch.setattr(retry, "PATIENCE", 120)  # a busy machine takes longer to start a server
     with ChromaStore.from_server(port=server.port, embeddings=HashEmbeddings()) as store:
         store.put(HERE, "k", {"text": "before"})
         server.kill()
@@ -85,11 +84,11 @@ def test_a_call_made_while_the_server_is_away_waits_for_it(server, monkeypatch):
 
 @pytest.mark.slow
 def test_a_server_that_stays_away_is_named_with_the_number_of_tries(server, monkeypatch):
-    assert calls.PATIENCE == 10
+    assert retry.PATIENCE == 10
     with ChromaStore.from_server(port=server.port, embeddings=HashEmbeddings()) as store:
         store.put(HERE, "k", {"text": "before"})
         server.kill()
-        monkeypatch.setattr(calls, "PATIENCE", 0.5)
+        monkeypatch.setattr(retry, "PATIENCE", 0.5)
         for call in CALLS.values():
             with pytest.raises(StoreUnavailableError, match=rf"127\.0\.0\.1:{server.port} .*tried ([2-9]|\d\d) times"):
                 call(store)
@@ -118,9 +117,9 @@ def test_a_refusal_is_not_repeated(behind_the_door, door):
 
 
 def test_a_server_that_takes_requests_and_says_nothing_is_given_up(behind_the_door, door, monkeypatch):
-    monkeypatch.setattr(calls, "PATIENCE", 0.5)
+    monkeypatch.setattr(retry, "PATIENCE", 0.5)
     for session in (behind_the_door._client._server._session, behind_the_door._client._admin_client._server._session):
-        assert session.timeout.read == calls.ANSWER_WITHIN == 60
+        assert session.timeout.read == retry.ANSWER_WITHIN == 60
         session.timeout = 0.3
     door.failures = ["silent"] * 10
     with pytest.raises(StoreUnavailableError, match="ReadTimeout"):
@@ -130,7 +129,7 @@ def test_a_server_that_takes_requests_and_says_nothing_is_given_up(behind_the_do
 
 
 def test_a_server_that_says_nothing_when_opened_is_given_up(door, monkeypatch):
-    monkeypatch.setattr(calls, "PATIENCE", 0.5)
+    monkeypatch.setattr(retry, "PATIENCE", 0.5)
     monkeypatch.setattr("reasoningbank_langgraph.store.connect.ANSWER_WITHIN", 0.3)
     door.failures = ["silent"] * 10
     with pytest.raises(StoreUnavailableError, match=f"{door.port}.*ReadTimeout"):

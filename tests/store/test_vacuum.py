@@ -171,7 +171,7 @@ def test_a_bank_on_a_server_is_refused_with_the_way_out(server_port):
 def test_a_damaged_bank_is_refused_and_stays_as_it_was(folder):
     with ChromaStore.from_path(folder, index=INDEX) as store:
         fill(store)
-        store._shelf.rows.delete([row_id(item_id(KEPT, "3"), 1)])
+        store._collection.rows.delete([row_id(item_id(KEPT, "3"), 1)])
         with pytest.raises(StoreCorruptedError, match="rebuild_index"):
             store.vacuum()
         assert store.get(KEPT, "3").value["n"] == 3
@@ -257,7 +257,7 @@ def test_an_index_of_unknown_layout_is_left_alone_and_said_so(tmp_path, header):
 CRASHING = """
 import os, signal, sys
 from reasoningbank_langgraph.store import ChromaStore, collection, folder
-from reasoningbank_langgraph.store import migration as moving
+from reasoningbank_langgraph.store import migration
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.testing import HashEmbeddings
 
@@ -276,12 +276,12 @@ with ChromaStore.from_path(path, index={"embed": HashEmbeddings(), "fields": ["t
         "rows copied": (Rows, "upsert", "after"),
         "marked complete": (collection, "drop", "before"),
         "old one gone": (collection, "rename", "before"),
-        "after the change-over": (moving, "take_place", "after"),
+        "after the change-over": (migration, "take_place", "after"),
         "after the purge": (folder, "blank_unused", "before"),
     }[where]
     if where == "marked complete":  # the first deletion, of a successor that is not there, is not the one meant
-        moving.begin(store._client, "reasoningbank", "vacuum", store._indexing)
-        moving.begin = lambda client, name, job, indexing: collection.find(client, "reasoningbank.next")
+        migration.begin_collection(store._client, "reasoningbank", "vacuum", store._indexing)
+        migration.begin_collection = lambda client, name, job, indexing: collection.find(client, "reasoningbank.next")
     setattr(owner, name, dying(getattr(owner, name), when))
     store.vacuum()
 print("not killed")

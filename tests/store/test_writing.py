@@ -38,8 +38,8 @@ def whole_items(store):
 
 @pytest.mark.parametrize("refused", [1, 2, 3])
 def test_of_a_batch_in_several_pieces_an_item_is_there_only_with_all_its_vectors(store, monkeypatch, refused):
-    store._shelf.rows._chunk = 6
-    fail_at_call(monkeypatch, store._shelf.rows, refused)
+    store._collection.rows._chunk = 6
+    fail_at_call(monkeypatch, store._collection.rows, refused)
     with pytest.raises(StoreError, match="refused"):
         store.batch([PutOp(HERE, str(n), {**TWO, "n": n}) for n in range(8)])
     assert len(whole_items(store)) == {1: 0, 2: 0, 3: 4}[refused]
@@ -48,8 +48,8 @@ def test_of_a_batch_in_several_pieces_an_item_is_there_only_with_all_its_vectors
 @pytest.mark.parametrize("refused", [1, 2])
 def test_what_a_batch_deletes_goes_after_what_it_writes_is_there(store, monkeypatch, refused):
     store.batch([PutOp(HERE, f"old {n}", TWO) for n in range(3)])
-    store._shelf.rows._chunk = 4
-    fail_at_call(monkeypatch, store._shelf.rows, refused)
+    store._collection.rows._chunk = 4
+    fail_at_call(monkeypatch, store._collection.rows, refused)
     with pytest.raises(StoreError, match="refused"):
         store.batch(
             [*(PutOp(HERE, f"old {n}", None) for n in range(3)), *(PutOp(HERE, f"new {n}", TWO) for n in (0, 1))]
@@ -61,8 +61,8 @@ def test_what_a_batch_deletes_goes_after_what_it_writes_is_there(store, monkeypa
 def test_a_row_written_again_meanwhile_is_not_removed_with_the_deleted_one(store, monkeypatch):
     """As another writer of a server does between a batch and the removal of the rows that it marked."""
     store.put(HERE, "gone", TWO)
-    show, rows = store._shelf.show, store._shelf.rows
-    (old,) = store._shelf.find({item_id(HERE, "gone"): (HERE, "gone")}).values()
+    show, rows = store._collection.update, store._collection.rows
+    (old,) = store._collection.find({item_id(HERE, "gone"): (HERE, "gone")}).values()
 
     def overtaken(*batch):
         show(*batch)
@@ -71,13 +71,13 @@ def test_a_row_written_again_meanwhile_is_not_removed_with_the_deleted_one(store
         vectors = [store._indexing.embed([text], []).documents[text] for text in TWO.values()]
         rows.upsert(rows_of(old, vectors, 64))
 
-    monkeypatch.setattr(store._shelf, "show", overtaken)
+    monkeypatch.setattr(store._collection, "update", overtaken)
     store.batch([PutOp(HERE, "gone", None), PutOp(HERE, "new", TWO)])
     assert sorted(row for row in rows.ids(None) if row.startswith(old.id)) == [f"{old.id}-0", f"{old.id}-1"]
 
 
 def entry(store, key):
-    (found,) = store._shelf.find({item_id(HERE, key): (HERE, key)}).values()
+    (found,) = store._collection.find({item_id(HERE, key): (HERE, key)}).values()
     return found
 
 
@@ -104,7 +104,7 @@ def test_a_refresh_keeps_in_memory_and_in_chroma_the_same_times(store, clock):
         **{str(n): (clock.seconds + (10 + n) * 60) * 10**6 for n in range(3)},
         "for ever": 0,
     }
-    store._shelf.forget()
+    store._collection.invalidate()
     assert {key: entry(store, key).expires for key in in_memory} == in_memory
 
 
@@ -122,14 +122,14 @@ def test_vectors_an_item_no_longer_has_are_gone_from_chroma_and_no_others(store)
 def test_a_write_that_arrived_though_its_reply_was_lost_is_seen(store, monkeypatch):
     store.put(HERE, "first", TWO)
     assert [item.key for item in store.search(HERE)] == ["first"]
-    write = store._shelf.rows._write
+    write = store._collection.rows._write
 
     def lost(call):
         write(call)
         raise StoreError("no reply")
 
     with monkeypatch.context() as broken:
-        broken.setattr(store._shelf.rows, "_write", lost)
+        broken.setattr(store._collection.rows, "_write", lost)
         with pytest.raises(StoreError, match="no reply"):
             store.put(HERE, "second", TWO)
     assert sorted(item.key for item in store.search(HERE)) == ["first", "second"]

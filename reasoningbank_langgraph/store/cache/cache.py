@@ -1,8 +1,8 @@
 """Items and vectors in memory: what a search reads instead of asking Chroma.
 
-The unit is a region: everything below one namespace prefix, read from Chroma at once and kept true by every write.
-Regions share a bound in bytes; the least recently used go first. Nothing a reader holds is ever changed: slots are
-only appended, and a replaced item stays visible to searches that began before.
+What is read from Chroma and dropped as a whole is a prefix: everything below one namespace prefix, which every write
+then updates. All prefixes share a limit in bytes; the least recently used go first. Nothing a reader has is ever
+changed: rows are only appended, and a replaced item stays visible to searches that began before.
 """
 
 from __future__ import annotations
@@ -15,83 +15,83 @@ from itertools import accumulate
 
 import numpy as np
 
-from reasoningbank_langgraph.store.cache.matrix import Slice, descending
-from reasoningbank_langgraph.store.cache.namespace import Fresh, Held, Space
+from reasoningbank_langgraph.store.cache.matrix import MatrixView, descending
+from reasoningbank_langgraph.store.cache.namespace import CachedItem, CachedNamespace
 from reasoningbank_langgraph.store.namespaces import Namespace
-from reasoningbank_langgraph.store.row_layout import Entry, Vector
+from reasoningbank_langgraph.store.row_layout import EmbeddedEntry, Entry, Vector
 
 
-class Region:
+class CachedPrefix:
     """All namespaces below one prefix, each also found by every prefix of its own."""
 
     def __init__(self, dims: int) -> None:
         self.dims = dims
         self.nbytes = 0
-        self.under: defaultdict[Namespace, dict[Namespace, Space]] = defaultdict(dict)
+        self.under: defaultdict[Namespace, dict[Namespace, CachedNamespace]] = defaultdict(dict)
 
     @property
     def count(self) -> int:
         """Items in it."""
-        return sum(len(space.items) for _, space in self.spaces())
+        return sum(len(cached.items) for _, cached in self.namespaces())
 
-    def spaces(self) -> Iterable[tuple[Namespace, Space]]:
-        """Return its namespaces and what is in them."""
+    def namespaces(self) -> Iterable[tuple[Namespace, CachedNamespace]]:
+        """Return its namespaces with their items."""
         return self.under[()].items() if () in self.under else ()
 
-    def add(self, space: Space, namespace: Namespace) -> None:
-        """Take in a whole namespace that it does not have yet."""
-        self.nbytes += space.nbytes
+    def add(self, cached: CachedNamespace, namespace: Namespace) -> None:
+        """Add a whole namespace that it does not have yet."""
+        self.nbytes += cached.nbytes
         for depth in range(len(namespace) + 1):
-            self.under[namespace[:depth]][namespace] = space
+            self.under[namespace[:depth]][namespace] = cached
 
-    def space(self, namespace: Namespace) -> Space | None:
+    def get(self, namespace: Namespace) -> CachedNamespace | None:
         """Return a namespace's items, None if it has never had any."""
         return self.under[namespace].get(namespace) if namespace in self.under else None
 
-    def put(self, entries: Iterable[Fresh], version: int) -> None:
+    def put(self, entries: Iterable[EmbeddedEntry], version: int) -> None:
         """Add or replace items, in order."""
-        by_namespace: defaultdict[Namespace, list[Fresh]] = defaultdict(list)
-        for entry, vectors in entries:
-            by_namespace[entry.namespace].append((entry, vectors))
-        for namespace, some in by_namespace.items():
-            space = self.space(namespace) or self._new_space(namespace)
-            before = space.nbytes
-            space.put(some, version)
-            space.compact(self.dims)
-            self.nbytes += space.nbytes - before
+        by_namespace: defaultdict[Namespace, list[EmbeddedEntry]] = defaultdict(list)
+        for embedded in entries:
+            by_namespace[embedded.entry.namespace].append(embedded)
+        for namespace, own in by_namespace.items():
+            cached = self.get(namespace) or self._add_namespace(namespace)
+            before = cached.nbytes
+            cached.put(own, version)
+            cached.compact(self.dims)
+            self.nbytes += cached.nbytes - before
 
     def drop(self, namespace: Namespace, key: str, version: int) -> None:
         """Remove an item."""
-        space = self.space(namespace)
-        if space is not None:
-            before = space.nbytes
-            space.drop(key, version)
-            self.nbytes += space.nbytes - before
+        cached = self.get(namespace)
+        if cached is not None:
+            before = cached.nbytes
+            cached.drop(key, version)
+            self.nbytes += cached.nbytes - before
 
-    def _new_space(self, namespace: Namespace) -> Space:
-        space = Space(self.dims)
-        self.add(space, namespace)
-        return space
+    def _add_namespace(self, namespace: Namespace) -> CachedNamespace:
+        cached = CachedNamespace(self.dims)
+        self.add(cached, namespace)
+        return cached
 
 
 class Snapshot:
-    """Everything below a prefix at one moment; its methods yield items from the best down, as far as they are read."""
+    """Everything below a prefix at one moment. Its methods sort only as far as the caller reads."""
 
-    def __init__(self, spaces: Sequence[Space], version: int, *, everything: bool) -> None:
+    def __init__(self, namespaces: Sequence[CachedNamespace], version: int, *, everything: bool) -> None:
         self._version = version
-        self._parts: list[tuple[Slice, list[Held]]] = [
-            (space.matrix.slice(), space.owners) for space in spaces if space.matrix.count
+        self._parts: list[tuple[MatrixView, list[CachedItem]]] = [
+            (cached.matrix.view(), cached.owners) for cached in namespaces if cached.matrix.count
         ]
-        self._plain = [list(space.plain.values()) for space in spaces if space.plain]
-        self._all = [list(space.items.values()) for space in spaces] if everything else []
+        self._plain = [list(cached.plain.values()) for cached in namespaces if cached.plain]
+        self._all = [list(cached.items.values()) for cached in namespaces] if everything else []
 
     def scored(self, query: Vector) -> Iterator[tuple[float, Entry]]:
         """Yield (cosine, item) for the items with vectors; an item counts with its best one."""
         seen: set[int] = set()
-        for score, held in self._ranked(query):
-            if held.gone > self._version and id(held) not in seen:
-                seen.add(id(held))
-                yield score, held.entry
+        for score, item in self._ranked(query):
+            if item.removed_at > self._version and id(item) not in seen:
+                seen.add(id(item))
+                yield score, item.entry
 
     def unscored(self) -> Iterator[Entry]:
         """Yield the items without vectors, last written first."""
@@ -101,7 +101,7 @@ class Snapshot:
         """Yield all items, last written first; only in a snapshot of everything."""
         return _newest(self._all)
 
-    def _ranked(self, query: Vector) -> Iterator[tuple[float, Held]]:
+    def _ranked(self, query: Vector) -> Iterator[tuple[float, CachedItem]]:
         if len(self._parts) == 1:
             (part, owners) = self._parts[0]
             yield from ((score, owners[slot]) for score, slot in part.ranked(query))
@@ -113,12 +113,12 @@ class Snapshot:
                 yield score, self._parts[number][1][place - int(starts[number])]
 
 
-class View:
-    """The regions in memory, within a bound.
+class Cache:
+    """The prefixes in memory, within a limit.
 
     Args:
         dims: length of the vectors, 0 for none.
-        limit: bytes all regions together may hold.
+        limit: bytes that all prefixes together may take.
     """
 
     def __init__(self, dims: int, limit: int) -> None:
@@ -126,93 +126,93 @@ class View:
         self.limit = limit
         self._version = 0
         self._state = threading.RLock()
-        self._regions: OrderedDict[Namespace, Region] = OrderedDict()
+        self._prefixes: OrderedDict[Namespace, CachedPrefix] = OrderedDict()
 
     @property
     def nbytes(self) -> int:
         """Memory held, in bytes."""
         with self._state:
-            return sum(region.nbytes for region in self._regions.values())
+            return sum(contents.nbytes for contents in self._prefixes.values())
 
     def covers(self, prefix: Namespace) -> bool:
         """Say whether everything below a prefix is in memory."""
         with self._state:
-            return self._region(prefix) is not None
+            return self._contents(prefix) is not None
 
     def entry(self, namespace: Namespace, key: str) -> tuple[bool, Entry | None]:
         """Return whether a namespace is covered and, if it is, the item with this key."""
         with self._state:
-            region = self._region(namespace)
-            space = region.space(namespace) if region else None
-            held = space.items.get(key) if space else None
-            return region is not None, held.entry if held else None
+            contents = self._contents(namespace)
+            cached = contents.get(namespace) if contents else None
+            item = cached.items.get(key) if cached else None
+            return contents is not None, item.entry if item else None
 
     def snapshot(self, prefix: Namespace, *, everything: bool = False) -> Snapshot | None:
         """Return what is below a prefix now, None if it is not covered; `everything` adds the items without a query."""
         with self._state:
-            region = self._region(prefix)
-            if region is None:
+            contents = self._contents(prefix)
+            if contents is None:
                 return None
-            spaces = list(region.under[prefix].values()) if prefix in region.under else []
-            return Snapshot(spaces, self._version, everything=everything)
+            namespaces = list(contents.under[prefix].values()) if prefix in contents.under else []
+            return Snapshot(namespaces, self._version, everything=everything)
 
-    def regions(self) -> list[tuple[Namespace, Region]]:
-        """Return the regions with their prefixes."""
+    def prefixes(self) -> list[tuple[Namespace, CachedPrefix]]:
+        """Return the prefixes in memory with their contents."""
         with self._state:
-            return list(self._regions.items())
+            return list(self._prefixes.items())
 
-    def install(self, prefix: Namespace, region: Region) -> None:
-        """Keep a region just read; regions within it are dropped, then old ones until the bound is met."""
+    def install(self, prefix: Namespace, contents: CachedPrefix) -> None:
+        """Add a prefix just read; those below it are dropped, then the least recently used until the limit is met."""
         with self._state:
-            for inner in [known for known in self._regions if known[: len(prefix)] == prefix]:
-                del self._regions[inner]
-            self._regions[prefix] = region
+            for inner in [other for other in self._prefixes if other[: len(prefix)] == prefix]:
+                del self._prefixes[inner]
+            self._prefixes[prefix] = contents
             self._shrink()
 
-    def apply(self, written: Sequence[Fresh], removed: Sequence[Entry]) -> None:
-        """Show a batch that Chroma has taken, all of it at once."""
+    def apply(self, written: Sequence[EmbeddedEntry], removed: Sequence[Entry]) -> None:
+        """Take over a batch that Chroma has taken; readers see all of it or nothing."""
         with self._state:
             self._version += 1
             for entry in removed:
-                region = self._region(entry.namespace)
-                if region:
-                    region.drop(entry.namespace, entry.key, self._version)
-            by_region: dict[int, tuple[Region, list[Fresh]]] = {}
-            for entry, vectors in written:
-                region = self._region(entry.namespace)
-                if region:
-                    by_region.setdefault(id(region), (region, []))[1].append((entry, vectors))
-            for region, entries in by_region.values():
-                region.put(entries, self._version)
+                contents = self._contents(entry.namespace)
+                if contents:
+                    contents.drop(entry.namespace, entry.key, self._version)
+            by_prefix: dict[int, tuple[CachedPrefix, list[EmbeddedEntry]]] = {}
+            for embedded in written:
+                contents = self._contents(embedded.entry.namespace)
+                if contents:
+                    by_prefix.setdefault(id(contents), (contents, []))[1].append(embedded)
+            for contents, own in by_prefix.values():
+                contents.put(own, self._version)
             self._shrink()
 
     def touch(self, entry: Entry) -> None:
-        """Show a new expiry of an item."""
+        """Take over an item's new expiry."""
         with self._state:
-            region = self._region(entry.namespace)
-            space = region.space(entry.namespace) if region else None
-            held = space.items.get(entry.key) if space else None
-            if held:
-                held.entry = entry
+            contents = self._contents(entry.namespace)
+            cached = contents.get(entry.namespace) if contents else None
+            item = cached.items.get(entry.key) if cached else None
+            if item:
+                item.entry = entry
 
     def clear(self) -> None:
-        """Forget everything; the next search reads from Chroma."""
+        """Drop everything; the next search reads from Chroma."""
         with self._state:
-            self._regions.clear()
+            self._prefixes.clear()
 
-    def _region(self, prefix: Namespace) -> Region | None:
+    def _contents(self, prefix: Namespace) -> CachedPrefix | None:
         for depth in range(len(prefix) + 1):
-            region = self._regions.get(prefix[:depth])
-            if region is not None:
-                self._regions.move_to_end(prefix[:depth])
-                return region
+            contents = self._prefixes.get(prefix[:depth])
+            if contents is not None:
+                self._prefixes.move_to_end(prefix[:depth])
+                return contents
         return None
 
     def _shrink(self) -> None:
-        while self._regions and self.nbytes > self.limit:
-            self._regions.popitem(last=False)
+        while self._prefixes and self.nbytes > self.limit:
+            self._prefixes.popitem(last=False)
 
 
-def _newest(groups: Sequence[list[Held]]) -> Iterator[Entry]:
-    ordered = (sorted((held.entry for held in group), key=lambda entry: entry.newest_first) for group in groups)
+def _newest(groups: Sequence[list[CachedItem]]) -> Iterator[Entry]:
+    ordered = (sorted((item.entry for item in group), key=lambda entry: entry.newest_first) for group in groups)
     return heapq.merge(*ordered, key=lambda entry: entry.newest_first)

@@ -27,7 +27,7 @@ SAMPLE, PROBES, NEIGHBOURS = 8_192, 32, 10
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class MatrixView:
     """The rows of a matrix at one moment; they never change, whatever is written later."""
 
     rows: Array
@@ -82,10 +82,10 @@ class Matrix:
         elif self._narrow is not None and self._axes is not None:
             self._narrow[start : self.count] = vectors @ self._axes
 
-    def slice(self) -> Slice:
+    def view(self) -> MatrixView:
         """Return the rows as they are now."""
         narrow = None if self._narrow is None else self._narrow[: self.count]
-        return Slice(self._rows[: self.count], narrow, self._axes)
+        return MatrixView(self._rows[: self.count], narrow, self._axes)
 
     def _narrow_down(self) -> None:
         rows = self._rows[: self.count]

@@ -1,4 +1,4 @@
-"""The items and vectors of one namespace in memory; an item may stay in a file until it is asked for."""
+"""The items and vectors of one namespace in memory. An item may stay in a file until it is needed."""
 
 from __future__ import annotations
 
@@ -8,106 +8,105 @@ from typing import cast
 import numpy as np
 
 from reasoningbank_langgraph.store.cache.matrix import Matrix
-from reasoningbank_langgraph.store.row_layout import Entry, Vector
+from reasoningbank_langgraph.store.row_layout import EmbeddedEntry, Entry, Vector
 
 ITEM_BYTES = 1_000
 """Memory of one item beside its text and vectors, roughly."""
 COMPACT_FROM = 1_024
-
-
-Fresh = tuple[Entry, Sequence[Vector]]
-"""An item to show, with its vectors."""
-
-
 FOREVER = float("inf")
 
 
-class Held:
-    """An item in memory and the version of the view at which it was replaced.
+class CachedItem:
+    """An item in memory, and the version of the cache that replaced or removed it.
 
     Args:
-        known: the item, or its place among those that `read` makes when they are asked for.
-        read: makes the item.
+        entry_or_place: the item, or the place from which `load` makes it when it is first needed.
+        load: makes the item at a place.
     """
 
-    __slots__ = ("gone", "known", "read")
+    __slots__ = ("entry_or_place", "load", "removed_at")
 
-    def __init__(self, known: Entry | int, read: Callable[[int], Entry] | None = None) -> None:
-        self.known = known
-        self.read = read
-        self.gone = FOREVER
+    def __init__(self, entry_or_place: Entry | int, load: Callable[[int], Entry] | None = None) -> None:
+        self.entry_or_place = entry_or_place
+        self.load = load
+        self.removed_at = FOREVER
 
     @property
     def entry(self) -> Entry:
         """The item."""
-        known = self.known  # once: another thread may put the item in its place
-        if isinstance(known, int) and self.read is not None:
-            known = self.known = self.read(known)
-        return cast("Entry", known)
+        entry = self.entry_or_place  # read once: another thread may load the item meanwhile
+        if isinstance(entry, int) and self.load is not None:
+            entry = self.entry_or_place = self.load(entry)
+        return cast("Entry", entry)
 
     @entry.setter
     def entry(self, entry: Entry) -> None:
-        self.known = entry
+        self.entry_or_place = entry
 
 
-class Space:
+class CachedNamespace:
     """The items of one namespace, in the order they were written."""
 
     def __init__(self, dims: int) -> None:
-        self.items: dict[str, Held] = {}
-        self.plain: dict[str, Held] = {}
+        self.items: dict[str, CachedItem] = {}
+        self.plain: dict[str, CachedItem] = {}
         self.matrix = Matrix(dims)
-        self.owners: list[Held] = []
+        self.owners: list[CachedItem] = []
         self.living = 0
         """Vectors of items that were not replaced."""
         self.text_bytes = 0
 
     @classmethod
     def of(
-        cls, items: dict[str, Held], plain: dict[str, Held], owners: list[Held], matrix: Matrix, texts: int
-    ) -> Space:
-        """Return the space of these items, whose texts have so many bytes; `owners` are those of the vectors."""
-        space = cls(0)
-        space.items, space.owners, space.matrix, space.living = items, owners, matrix, len(owners)
-        space.plain = plain
-        space.text_bytes = texts + ITEM_BYTES * len(items)
-        return space
+        cls,
+        items: dict[str, CachedItem],
+        plain: dict[str, CachedItem],
+        owners: list[CachedItem],
+        matrix: Matrix,
+        texts: int,
+    ) -> CachedNamespace:
+        """Return the namespace of these items; `owners` has the item of each vector, `texts` is their bytes."""
+        cached = cls(0)
+        cached.items, cached.owners, cached.matrix, cached.living = items, owners, matrix, len(owners)
+        cached.plain = plain
+        cached.text_bytes = texts + ITEM_BYTES * len(items)
+        return cached
 
     @property
     def nbytes(self) -> int:
         """Memory held, in bytes."""
         return self.matrix.nbytes + self.text_bytes
 
-    def put(self, entries: Sequence[Fresh], version: int) -> None:
-        """Add or replace items."""
+    def put(self, entries: Sequence[EmbeddedEntry], version: int) -> None:
+        """Add or replace items, in order."""
         rows: list[Vector] = []
         for entry, vectors in entries:
             self.drop(entry.key, version)
-            held = self.items[entry.key] = Held(entry)
+            item = self.items[entry.key] = CachedItem(entry)
             self.text_bytes += len(entry.document) + ITEM_BYTES
-            self.owners += [held] * len(vectors)
+            self.owners += [item] * len(vectors)
             rows += vectors
             self.living += len(vectors)
             if not vectors:
-                self.plain[entry.key] = held
+                self.plain[entry.key] = item
         if rows:
             self.matrix.append(np.stack(rows))
 
     def drop(self, key: str, version: int) -> None:
         """Remove an item, for readers that begin from now on."""
-        held = self.items.pop(key, None)
-        if held is None:
+        item = self.items.pop(key, None)
+        if item is None:
             return
         self.plain.pop(key, None)
-        held.gone = version
-        self.living -= held.entry.vectors
-        self.text_bytes -= len(held.entry.document) + ITEM_BYTES
+        item.removed_at = version
+        self.living -= item.entry.vectors
+        self.text_bytes -= len(item.entry.document) + ITEM_BYTES
 
     def compact(self, dims: int) -> None:
         """Give back the slots of replaced items once they are the greater part."""
         if self.matrix.count < max(COMPACT_FROM, 2 * self.living):
             return
-        rows, owners, matrix = self.matrix.slice().rows, self.owners, Matrix(dims)
-        kept = [slot for slot, held in enumerate(owners) if held.gone == FOREVER]
+        rows, owners, matrix = self.matrix.view().rows, self.owners, Matrix(dims)
+        kept = [slot for slot, item in enumerate(owners) if item.removed_at == FOREVER]
         matrix.append(rows[kept])
         self.matrix, self.owners = matrix, [owners[slot] for slot in kept]

@@ -1,4 +1,4 @@
-"""A region of memory as a file that is mapped instead of read: vectors as they are, items as text to look at when hit.
+"""A prefix in a file that is mapped, not read: vectors ready to use, items as text that is parsed when it is needed.
 
     sections   keys      JSON: the keys of the items, namespace after namespace
                heads     JSON of each item: its times, token and paths; `head_ends` says where each one ends
@@ -7,7 +7,7 @@
                vectors   float32; `narrow` and `axes` are the narrow copies of large namespaces
     footer     JSON: whose file it is, the namespaces with their counts, where each section lies and its CRC-32
 
-Where the footer begins and its own checksum are told by whoever names the file. Nothing of it is ever executed.
+The list that names the file has the place and the checksum of the footer. Nothing in the file is ever executed.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reasoningbank_langgraph.store.cache.cache import Region
+from reasoningbank_langgraph.store.cache.cache import CachedPrefix
 from reasoningbank_langgraph.store.cache.matrix import Matrix
-from reasoningbank_langgraph.store.cache.namespace import FOREVER, Held, Space
+from reasoningbank_langgraph.store.cache.namespace import FOREVER, CachedItem, CachedNamespace
 from reasoningbank_langgraph.store.namespaces import Namespace
 from reasoningbank_langgraph.store.row_layout import Entry, item_id
 
@@ -43,33 +43,43 @@ class Footer(NamedTuple):
     crc: int
 
 
-def write_region(path: Path, region: Region, owner: str) -> Footer:
-    """Write the living items of a region, readable by this user only; `owner` is written with it.
+class _Counts(NamedTuple):
+    """How much of each section belongs to one namespace."""
+
+    namespace: Sequence[str]
+    items: int
+    vectors: int
+    width: int
+    """Of the narrow copy, 0 for none."""
+
+
+def write_prefix(path: Path, contents: CachedPrefix, owner: str) -> Footer:
+    """Write the living items of a prefix to a file that only this user can read; `owner` is written with them.
 
     Raises:
         OSError: the file exists already, or the disk is full.
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        written = [_Written(namespace, space) for namespace, space in region.spaces() if space.items]
+        parts = [_Part(namespace, cached) for namespace, cached in contents.namespaces() if cached.items]
         sections = _Sections(file)
-        sections.add("keys", [json.dumps([key for one in written for key in one.space.items]).encode()])
-        entries = [held for one in written for held in one.space.items.values()]
-        sections.add_texts("head", map(_head, entries))
-        sections.add_texts("text", map(_text, entries))
-        sections.add("owners", (one.owners for one in written))
-        sections.add("vectors", (one.rows for one in written))
-        sections.add("narrow", (one.narrow for one in written if one.narrow is not None))
-        sections.add("axes", (one.axes for one in written if one.axes is not None))
-        told = {"owner": owner, "dims": region.dims, "spaces": [one.told() for one in written]}
-        footer = json.dumps({**told, "sections": sections.places}).encode()
+        sections.add("keys", [json.dumps([key for part in parts for key in part.cached.items]).encode()])
+        items = [item for part in parts for item in part.cached.items.values()]
+        sections.add_texts("head", map(_head, items))
+        sections.add_texts("text", map(_text, items))
+        sections.add("owners", (part.owners for part in parts))
+        sections.add("vectors", (part.rows for part in parts))
+        sections.add("narrow", (part.narrow for part in parts if part.narrow is not None))
+        sections.add("axes", (part.axes for part in parts if part.axes is not None))
+        summary = {"owner": owner, "dims": contents.dims, "spaces": [part.counts for part in parts]}
+        footer = json.dumps({**summary, "sections": sections.places}).encode()
         start = file.tell()
         file.write(footer)
     return Footer(start, len(footer), zlib.crc32(footer))
 
 
-def read_region(path: Path, footer: Footer, owner: str, dims: int) -> Region:
-    """Map a file and return the region in it.
+def read_prefix(path: Path, footer: Footer, owner: str, dims: int) -> CachedPrefix:
+    """Map a file and return the prefix in it.
 
     Raises:
         OSError: it cannot be opened, or is no plain file.
@@ -79,30 +89,31 @@ def read_region(path: Path, footer: Footer, owner: str, dims: int) -> Region:
     end = footer.start + footer.size
     if len(data) != end or zlib.crc32(data[footer.start :]) != footer.crc:
         raise ValueError("it was cut off or changed")
-    told = json.loads(data[footer.start :])
-    if (told["owner"], told["dims"]) != (owner, dims):
+    summary = json.loads(data[footer.start :])
+    if (summary["owner"], summary["dims"]) != (owner, dims):
         raise ValueError("it belongs to another bank")
-    sections = {name: _section(data, *place) for name, place in told["sections"].items()}
-    return _region(told["spaces"], sections, dims)
+    sections = {name: _section(data, *place) for name, place in summary["sections"].items()}
+    return _contents(summary["spaces"], sections, dims)
 
 
-class _Written:
-    """A namespace as it goes into the file: what was replaced or deleted is left out."""
+class _Part:
+    """One namespace of the file, without what was replaced or deleted."""
 
-    def __init__(self, namespace: Namespace, space: Space) -> None:
-        self.namespace, self.space = namespace, space
-        place = {id(held): number for number, held in enumerate(space.items.values())}
-        slots = [slot for slot, held in enumerate(space.owners) if held.gone == FOREVER]
-        self.owners = np.array([place[id(space.owners[slot])] for slot in slots], np.int32)
-        part = space.matrix.slice()
-        every = len(slots) == len(part.rows)
-        self.rows = part.rows if every else part.rows[slots]
-        self.axes = part.axes
-        self.narrow = part.narrow if every or part.narrow is None else part.narrow[slots]
+    def __init__(self, namespace: Namespace, cached: CachedNamespace) -> None:
+        self.namespace, self.cached = namespace, cached
+        place = {id(item): number for number, item in enumerate(cached.items.values())}
+        slots = [slot for slot, item in enumerate(cached.owners) if item.removed_at == FOREVER]
+        self.owners = np.array([place[id(cached.owners[slot])] for slot in slots], np.int32)
+        view = cached.matrix.view()
+        every = len(slots) == len(view.rows)
+        self.rows = view.rows if every else view.rows[slots]
+        self.axes = view.axes
+        self.narrow = view.narrow if every or view.narrow is None else view.narrow[slots]
 
-    def told(self) -> list[Any]:
-        narrow = 0 if self.narrow is None else self.narrow.shape[1]
-        return [list(self.namespace), len(self.space.items), len(self.rows), narrow]
+    @property
+    def counts(self) -> _Counts:
+        width = 0 if self.narrow is None else self.narrow.shape[1]
+        return _Counts(self.namespace, len(self.cached.items), len(self.rows), width)
 
 
 class _Sections:
@@ -122,17 +133,17 @@ class _Sections:
     def add_texts(self, name: str, texts: Iterable[bytes]) -> None:
         lengths: list[int] = []
 
-        def noted() -> Iterator[bytes]:
+        def measured() -> Iterator[bytes]:
             for text in texts:
                 lengths.append(len(text))
                 yield text
 
-        self.add(f"{name}s", noted())
+        self.add(f"{name}s", measured())
         self.add(f"{name}_ends", [np.array(list(accumulate(lengths)), np.int64)])
 
 
-class _Items:
-    """The items of one namespace, made from the file when they are asked for."""
+class _Loader:
+    """Makes the items of one namespace from the file, each when it is first needed."""
 
     def __init__(self, namespace: Namespace, keys: list[str], heads: _Texts, texts: _Texts, start: int) -> None:
         self.namespace, self.keys = namespace, keys
@@ -173,18 +184,18 @@ class _Texts:
         return int(self._ends[number - 1]) if number else 0
 
 
-def _head(held: Held) -> bytes:
-    known = held.known
-    if isinstance(held.read, _Items) and isinstance(known, int):
-        return held.read.head(known)
-    return json.dumps([getattr(held.entry, field) for field in HEAD], separators=(",", ":")).encode()
+def _head(item: CachedItem) -> bytes:
+    place = item.entry_or_place
+    if isinstance(item.load, _Loader) and isinstance(place, int):
+        return item.load.head(place)
+    return json.dumps([getattr(item.entry, field) for field in HEAD], separators=(",", ":")).encode()
 
 
-def _text(held: Held) -> bytes:
-    known = held.known
-    if isinstance(held.read, _Items) and isinstance(known, int):
-        return held.read.text(known)
-    return held.entry.document.encode("ascii")
+def _text(item: CachedItem) -> bytes:
+    place = item.entry_or_place
+    if isinstance(item.load, _Loader) and isinstance(place, int):
+        return item.load.text(place)
+    return item.entry.document.encode("ascii")
 
 
 def _mapped(path: Path) -> mmap.mmap:
@@ -204,8 +215,8 @@ def _section(data: mmap.mmap, start: int, size: int, crc: int) -> memoryview:
     return part
 
 
-def _region(spaces: Sequence[Any], sections: dict[str, memoryview], dims: int) -> Region:
-    region = Region(dims)
+def _contents(parts: Sequence[Any], sections: dict[str, memoryview], dims: int) -> CachedPrefix:
+    contents = CachedPrefix(dims)
     keys = json.loads(bytes(sections["keys"]))
     heads, texts = (
         _Texts(sections[f"{name}s"], np.frombuffer(sections[f"{name}_ends"], np.int64)) for name in ("head", "text")
@@ -214,23 +225,23 @@ def _region(spaces: Sequence[Any], sections: dict[str, memoryview], dims: int) -
     vectors, narrow, axes = (np.frombuffer(sections[name], np.float32) for name in ("vectors", "narrow", "axes"))
     vectors = vectors.reshape(-1, dims) if dims else vectors.reshape(0, 0)
     item = vector = narrowed = axis = 0
-    for namespace, items, rows, width in spaces:
-        own = _Items(tuple(namespace), keys[item : item + items], heads, texts, item)
+    for namespace, items, rows, width in map(_Counts._make, parts):
+        loader = _Loader(tuple(namespace), keys[item : item + items], heads, texts, item)
         narrow_part = narrow[narrowed : narrowed + rows * width].reshape(rows, width) if width else None
         axes_part = axes[axis : axis + dims * width].reshape(dims, width) if width else None
         matrix = Matrix.of(vectors[vector : vector + rows], narrow_part, axes_part)
-        region.add(_space(own, owners[vector : vector + rows], matrix), own.namespace)
+        contents.add(_cached_namespace(loader, owners[vector : vector + rows], matrix), loader.namespace)
         item, vector, narrowed, axis = item + items, vector + rows, narrowed + rows * width, axis + dims * width
-    return region
+    return contents
 
 
-def _space(items: _Items, owners: NDArray[np.int32], matrix: Matrix) -> Space:
-    held = list(map(Held, range(len(items.keys)), repeat(items)))
-    lone = np.flatnonzero(np.bincount(owners, minlength=len(held)) == 0).tolist()
-    return Space.of(
-        dict(zip(items.keys, held, strict=True)),
-        {items.keys[place]: held[place] for place in lone},
-        [held[place] for place in owners.tolist()],
+def _cached_namespace(loader: _Loader, owners: NDArray[np.int32], matrix: Matrix) -> CachedNamespace:
+    items = list(map(CachedItem, range(len(loader.keys)), repeat(loader)))
+    plain = np.flatnonzero(np.bincount(owners, minlength=len(items)) == 0).tolist()
+    return CachedNamespace.of(
+        dict(zip(loader.keys, items, strict=True)),
+        {loader.keys[place]: items[place] for place in plain},
+        [items[place] for place in owners.tolist()],
         matrix,
-        items.text_bytes,
+        loader.text_bytes,
     )

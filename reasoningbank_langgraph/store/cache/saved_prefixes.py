@@ -1,9 +1,9 @@
-"""Regions of memory kept beside Chroma's files, so that a later process does not read them row by row.
+"""Prefixes saved beside Chroma's files, so that a later process does not read them row by row.
 
-A list names the files and the state of the database in which they are true. It is looked at before Chroma starts and
-written after Chroma has ended: with any other state, after a kill or when another program wrote, nothing of it is
-trusted and everything goes. A region that is written to is not trusted from then on, and written anew at the end.
-What a full disk or a damaged file takes away is read from Chroma again.
+A list names the files and the state of the database that they match. It is read before Chroma starts and written after
+Chroma has ended. With any other state, after a kill or after another program wrote, all files are removed. The file of
+a prefix that is written to is not used any more; the prefix is saved anew at the end. What a full disk or a damaged
+file takes away is read from Chroma again.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from reasoningbank_langgraph.store.cache.cache import Region
-from reasoningbank_langgraph.store.cache.prefix_file import Footer, read_region, write_region
+from reasoningbank_langgraph.store.cache.cache import CachedPrefix
+from reasoningbank_langgraph.store.cache.prefix_file import Footer, read_prefix, write_prefix
 from reasoningbank_langgraph.store.database_state import State, read_state
 from reasoningbank_langgraph.store.folder import index_folders
 from reasoningbank_langgraph.store.lock import DATABASE_FILE
@@ -30,13 +30,13 @@ LIST, ENDING = "reasoningbank-regions.json", ".reasoningbank-region"
 VERSION = 1
 _NAME = re.compile(rf"[0-9a-f]{{32}}{re.escape(ENDING)}")
 FROM_ITEMS = 500
-"""Items from which a region is kept: fewer are read from Chroma in a tenth of a second."""
+"""Items from which a prefix is saved: fewer are read from Chroma in a tenth of a second."""
 
 logger = logging.getLogger(__name__)
 
 
-class SavedRegions:
-    """The regions in the folder of a bank; made before Chroma opens it.
+class SavedPrefixes:
+    """The prefixes saved in a bank's folder; made before Chroma opens it.
 
     Args:
         folder: of the bank, locked by the caller.
@@ -45,82 +45,82 @@ class SavedRegions:
 
     def __init__(self, folder: Path, collection: str) -> None:
         self._folder, self._collection = folder, collection
-        self._known: dict[Namespace, tuple[str, Footer]] = {}
+        self._files: dict[Namespace, tuple[str, Footer]] = {}
         state = self._state()
         self._owner = "" if state is None else str(state[0])
         with suppress(OSError, ValueError, TypeError, KeyError):
-            told = _read_list(folder / LIST)
-            if state is not None and (told["version"], told["state"]) == (VERSION, state):
-                self._known = {tuple(prefix): (name, Footer(*footer)) for prefix, name, footer in told["regions"]}
+            saved = _read_list(folder / LIST)
+            if state is not None and (saved["version"], saved["state"]) == (VERSION, state):
+                self._files = {tuple(prefix): (name, Footer(*footer)) for prefix, name, footer in saved["regions"]}
         self._clean()
 
-    def regions(self, dims: int) -> Iterator[tuple[Namespace, Region]]:
-        """Return all regions that are kept and whole."""
-        for prefix in list(self._known):
-            found = self._read(prefix, dims)
-            if found is not None:
-                yield prefix, found
+    def prefixes(self, dims: int) -> Iterator[tuple[Namespace, CachedPrefix]]:
+        """Yield all prefixes whose file is whole."""
+        for prefix in list(self._files):
+            contents = self._read(prefix, dims)
+            if contents is not None:
+                yield prefix, contents
 
-    def read(self, namespace: Namespace, dims: int) -> tuple[Namespace, Region] | None:
-        """Return the region that covers a namespace with its prefix; None if none is kept or it was damaged."""
+    def read(self, namespace: Namespace, dims: int) -> tuple[Namespace, CachedPrefix] | None:
+        """Return the saved prefix that covers a namespace, with its contents; None if there is none that is whole."""
         for depth in range(len(namespace) + 1):
-            region = self._read(namespace[:depth], dims)
-            if region is not None:
-                return namespace[:depth], region
+            contents = self._read(namespace[:depth], dims)
+            if contents is not None:
+                return namespace[:depth], contents
         return None
 
-    def _read(self, prefix: Namespace, dims: int) -> Region | None:
-        if prefix not in self._known:
+    def _read(self, prefix: Namespace, dims: int) -> CachedPrefix | None:
+        if prefix not in self._files:
             return None
-        name, footer = self._known[prefix]
+        name, footer = self._files[prefix]
         try:
-            return read_region(self._folder / name, footer, self._owner, dims)
+            return read_prefix(self._folder / name, footer, self._owner, dims)
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             logger.warning("%s is not used: %s; its items are read from Chroma", self._folder / name, error)
-            del self._known[prefix]
+            del self._files[prefix]
             return None
 
     def changed(self, namespace: Namespace) -> None:
-        """Trust no region any more that covers a namespace: it is written to."""
+        """Use no file any more that covers a namespace: it is written to."""
         for depth in range(len(namespace) + 1):
-            self._known.pop(namespace[:depth], None)
+            self._files.pop(namespace[:depth], None)
 
     def drop(self) -> None:
-        """Remove everything, for example what may hold deleted texts."""
-        self._known.clear()
+        """Remove all files, for example because they may hold deleted texts."""
+        self._files.clear()
         self._clean()
 
-    def keep(self, owner: str, regions: Iterable[tuple[Namespace, Region]]) -> None:
-        """Write the regions that are not kept yet, as they are in memory; the bank is not written to any more."""
+    def save(self, owner: str, prefixes: Iterable[tuple[Namespace, CachedPrefix]]) -> None:
+        """Save the prefixes that have no file yet, as they are in memory; the bank is not written to any more."""
         if owner != self._owner:
-            self._known.clear()
+            self._files.clear()
         self._owner = owner
-        for prefix, region in regions:
-            if prefix in self._known or region.count < FROM_ITEMS:
+        for prefix, contents in prefixes:
+            if prefix in self._files or contents.count < FROM_ITEMS:
                 continue
             name = f"{uuid4().hex}{ENDING}"
             try:
-                self._known[prefix] = (name, write_region(self._folder / name, region, owner))
+                self._files[prefix] = (name, write_prefix(self._folder / name, contents, owner))
             except OSError as error:
-                logger.warning("the next search in %s will be slow, its vectors could not be kept: %s", prefix, error)
+                logger.warning("the next search in %s will be slow, its vectors could not be saved: %s", prefix, error)
 
     def seal(self) -> None:
-        """Say in which state of the database the regions are true; no client has it open any more."""
+        """Write the list with the state of the database that the files match; no client has it open any more."""
         state = self._state()
         if state is None or state[0] != self._owner:
-            self._known.clear()
+            self._files.clear()
         with suppress(OSError):
             (self._folder / LIST).unlink(missing_ok=True)
-        if self._known:
-            regions = [[list(prefix), name, list(footer)] for prefix, (name, footer) in self._known.items()]
+        if self._files:
+            files = [[list(prefix), name, list(footer)] for prefix, (name, footer) in self._files.items()]
             try:
-                _write_list(self._folder / LIST, {"version": VERSION, "state": state, "regions": regions})
+                _write_list(self._folder / LIST, {"version": VERSION, "state": state, "regions": files})
             except OSError:
-                self._known.clear()
+                self._files.clear()
         self._clean()
 
     def _state(self) -> State | None:
-        """Return what the database and the files of Chroma's index are like: without those the bank is damaged."""
+        """Return the state of the database and of the files of Chroma's index, without which the bank is damaged."""
         state = read_state(self._folder / DATABASE_FILE, self._collection)
         with suppress(OSError):
             files = sorted(path for index in index_folders(self._folder) for path in index.iterdir())
@@ -128,24 +128,24 @@ class SavedRegions:
         return None
 
     def _clean(self) -> None:
-        """Remove the files nothing names, with what a kill or a full disk left of them."""
-        named = {name for name, _ in self._known.values()}
+        """Remove the files that are not in the list, with what a kill or a full disk left of them."""
+        in_use = {name for name, _ in self._files.values()}
         with suppress(OSError):
-            for path in region_files(self._folder):
-                if path.name not in named:
+            for path in prefix_files(self._folder):
+                if path.name not in in_use:
                     path.unlink()
-            if not named:
+            if not in_use:
                 (self._folder / LIST).unlink(missing_ok=True)
 
 
-def region_files(folder: Path) -> list[Path]:
-    """Return the files of a folder that have a name this package gives."""
+def prefix_files(folder: Path) -> list[Path]:
+    """Return the files of a folder whose names are those of saved prefixes."""
     return [path for path in folder.glob(f"*{ENDING}") if _NAME.fullmatch(path.name)]
 
 
-def _write_list(path: Path, told: dict[str, Any]) -> None:
-    """Write the list with its checksum; cut off or changed, it is none."""
-    text = json.dumps(told).encode()
+def _write_list(path: Path, saved: dict[str, Any]) -> None:
+    """Write the list with its checksum, so that a list that was cut off or changed is not used."""
+    text = json.dumps(saved).encode()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(b"%08x" % zlib.crc32(text) + text)
@@ -157,5 +157,5 @@ def _read_list(path: Path) -> dict[str, Any]:
         checksum, text = file.read(8), file.read()
     if int(checksum, 16) != zlib.crc32(text):
         raise ValueError("the list was cut off or changed")
-    told: dict[str, Any] = json.loads(text)
-    return told
+    saved: dict[str, Any] = json.loads(text)
+    return saved

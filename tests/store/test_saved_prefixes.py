@@ -13,7 +13,7 @@ from langgraph.store.base import PutOp
 from reasoningbank_langgraph.errors import StoreError
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.store import rows as chroma_rows
-from reasoningbank_langgraph.store.cache import saved_prefixes as saved_regions
+from reasoningbank_langgraph.store.cache import saved_prefixes
 from reasoningbank_langgraph.store.cache.saved_prefixes import ENDING, LIST
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.store.processes import run, start
@@ -23,8 +23,8 @@ INDEX = {"embed": HashEmbeddings(16), "fields": ["text", "more"], "dims": 16}
 
 
 @pytest.fixture(autouse=True)
-def small_regions_are_kept(monkeypatch):
-    monkeypatch.setattr(saved_regions, "FROM_ITEMS", 5)
+def small_prefixes_are_saved(monkeypatch):
+    monkeypatch.setattr(saved_prefixes, "FROM_ITEMS", 5)
 
 
 def opened(folder, **settings):
@@ -57,7 +57,7 @@ def searched(tmp_path_factory):
     """A bank to copy, and what a search of everything answered before it was closed."""
     bank = tmp_path_factory.mktemp("searched") / "bank"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(saved_regions, "FROM_ITEMS", 5)
+        patched.setattr(saved_prefixes, "FROM_ITEMS", 5)
         with opened(bank) as store:
             fill(store)
             answer = everything(store)
@@ -195,10 +195,10 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-@pytest.mark.parametrize("which", ["region", "list"])
+@pytest.mark.parametrize("which", ["file", "list"])
 def test_a_damaged_file_is_not_used_and_written_anew(folder, filled, which, damage, reads):
-    (region,) = saved(folder)
-    damaged(region if which == "region" else folder / LIST, damage)
+    (file,) = saved(folder)
+    damaged(file if which == "file" else folder / LIST, damage)
     with opened(folder) as store:
         assert everything(store) == filled
         assert reads != []
@@ -207,18 +207,18 @@ def test_a_damaged_file_is_not_used_and_written_anew(folder, filled, which, dama
     with opened(folder) as store:
         assert everything(store) == filled
         assert reads == []
-    assert region not in saved(folder)
+    assert file not in saved(folder)
 
 
-def test_every_byte_of_a_region_is_looked_at_but_the_filling_between_its_sections(folder, filled):
-    (region,) = saved(folder)
-    whole = region.read_bytes()
+def test_every_byte_of_a_file_is_looked_at_but_the_filling_between_its_sections(folder, filled):
+    (file,) = saved(folder)
+    whole = file.read_bytes()
     ((_, _, (start, size, _)),) = json.loads((folder / LIST).read_bytes()[8:])["regions"]
     places = [(place, length) for place, length, _ in json.loads(whole[start:])["sections"].values()]
     looked_at = {at for place, length in [*places, (start, size)] for at in range(place, place + length)}
     for at in sorted({*range(0, len(whole), 37), *(place for place, _ in places), len(whole) - 1}):
-        region.write_bytes(flipped(at)(whole))
-        used = list(saved_regions.SavedRegions(folder, "reasoningbank").regions(16))
+        file.write_bytes(flipped(at)(whole))
+        used = list(saved_prefixes.SavedPrefixes(folder, "reasoningbank").prefixes(16))
         assert bool(used) == (at not in looked_at), at
 
 
@@ -234,7 +234,7 @@ def test_files_of_another_bank_are_not_used(folder, filled, tmp_path):
         assert everything(store) == filled
 
 
-def test_a_region_of_an_earlier_state_is_not_used(folder, filled, tmp_path):
+def test_a_file_of_an_earlier_state_is_not_used(folder, filled, tmp_path):
     old = [*saved(folder), folder / LIST]
     for path in old:
         shutil.copy(path, tmp_path)
@@ -281,10 +281,10 @@ def test_a_copy_of_a_bank_that_went_on_otherwise_is_told_from_it(folder, filled,
 @pytest.mark.parametrize("kind", ["link", "folder", "pipe", "link to a folder"])
 def test_what_stands_in_the_place_of_a_file_is_neither_followed_nor_written_to(folder, filled, tmp_path, kind):
     outside = tmp_path / "outside"
-    (region,) = saved(folder)
-    shutil.copy(region, outside)
+    (file,) = saved(folder)
+    shutil.copy(file, outside)
     before = outside.read_bytes()
-    for path in (region, folder / LIST):
+    for path in (file, folder / LIST):
         path.unlink()
         {
             "link": lambda path: path.symlink_to(outside),
@@ -308,14 +308,14 @@ def test_a_full_disk_harms_nothing(folder, filled, monkeypatch, caplog):
     with opened(folder) as store:
         store.put(HERE, "7", {"text": "now another"})
         changed = everything(store)
-        monkeypatch.setattr(saved_regions, "write_region", no_room)
+        monkeypatch.setattr(saved_prefixes, "write_prefix", no_room)
     monkeypatch.undo()
-    monkeypatch.setattr(saved_regions, "FROM_ITEMS", 5)
-    assert "could not be kept" in caplog.text
+    monkeypatch.setattr(saved_prefixes, "FROM_ITEMS", 5)
+    assert "could not be saved" in caplog.text
     assert (saved(folder), (folder / LIST).exists()) == ([], False)
     with opened(folder) as store:
         assert everything(store) == changed
-        monkeypatch.setattr(saved_regions, "_write_list", no_room)
+        monkeypatch.setattr(saved_prefixes, "_write_list", no_room)
     assert saved(folder) == []
     with opened(folder) as store:
         assert everything(store) == changed
@@ -331,7 +331,9 @@ def test_no_deleted_text_or_vector_is_left_after_closing_in_what_is_kept_nor_any
         fill(store)
         store.put(("gone", "nsmarker"), "keymarker", {"text": "valuemarker of many words that no other has"})
         everything(store)
-        vector = np.asarray(store._shelf.view.regions()[0][1].space(("gone", "nsmarker")).matrix.slice().rows).tobytes()
+        vector = np.asarray(
+            store._collection.cache.prefixes()[0][1].get(("gone", "nsmarker")).matrix.view().rows
+        ).tobytes()
     secrets = (b"nsmarker", b"keymarker", b"valuemarker", vector)
     (before,) = saved(folder)
     assert all(secret in before.read_bytes() for secret in secrets)
@@ -349,17 +351,17 @@ def test_no_deleted_text_or_vector_is_left_after_closing_in_what_is_kept_nor_any
 
 
 def test_verify_finds_what_is_kept_and_differs(folder, filled, monkeypatch):
-    from reasoningbank_langgraph.store.cache import prefix_file as region_file
+    from reasoningbank_langgraph.store.cache import prefix_file
 
     with opened(folder) as store:
         everything(store)
         store.put(HERE, "3", {"text": "number 3"})
-        space = store._shelf.view.regions()[0][1].space(HERE)
-        space.drop("7", 10**6)
-        space.items["4"].entry = region_file.Held(space.items["5"].entry).entry
-        rows = np.array(space.matrix.slice().rows)
+        cached = store._collection.cache.prefixes()[0][1].get(HERE)
+        cached.drop("7", 10**6)
+        cached.items["4"].entry = prefix_file.CachedItem(cached.items["5"].entry).entry
+        rows = np.array(cached.matrix.view().rows)
         rows[8] = rows[9]
-        space.matrix._rows = rows
+        cached.matrix._rows = rows
     with opened(folder) as store:
         report = store.verify()
         assert (report.ok, report.differing) == (False, 3)
@@ -369,9 +371,9 @@ def test_verify_finds_what_is_kept_and_differs(folder, filled, monkeypatch):
 
 
 KILLED = """
-from reasoningbank_langgraph.store.cache import saved_prefixes as saved_regions
-from reasoningbank_langgraph.store.cache import prefix_file as region_file
-saved_regions.FROM_ITEMS = 5
+from reasoningbank_langgraph.store.cache import saved_prefixes
+from reasoningbank_langgraph.store.cache import prefix_file
+saved_prefixes.FROM_ITEMS = 5
 index = {"embed": HashEmbeddings(16), "fields": ["text", "more"], "dims": 16}
 folder, where = sys.argv[1:]
 
@@ -391,11 +393,11 @@ if where == "writing":
     store.put(("a", "b"), "8", {"text": "now another"})
     os.kill(os.getpid(), signal.SIGKILL)
 elif where == "list":
-    saved_regions._write_list = dying(saved_regions._write_list, 0)
+    saved_prefixes._write_list = dying(saved_prefixes._write_list, 0)
 elif where == "after":
-    saved_regions.SavedRegions._clean = dying(saved_regions.SavedRegions._clean, 0)
+    saved_prefixes.SavedPrefixes._clean = dying(saved_prefixes.SavedPrefixes._clean, 0)
 else:
-    region_file._Sections.add = dying(region_file._Sections.add, int(where))
+    prefix_file._Sections.add = dying(prefix_file._Sections.add, int(where))
 store.close()
 """
 

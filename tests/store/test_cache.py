@@ -46,7 +46,7 @@ def answers(store, prefix, query):
 def test_memory_and_chroma_give_the_same_answers(embeddings, seed):
     import chromadb
 
-    from reasoningbank_langgraph.store.cache.collection import Shelf
+    from reasoningbank_langgraph.store.cache.collection import CachedCollection
 
     chance = random.Random(seed)
     client = chromadb.EphemeralClient()
@@ -64,8 +64,8 @@ def test_memory_and_chroma_give_the_same_answers(embeddings, seed):
             place: value for place, value in model.items() if value is not None and place[0][: len(prefix)] == prefix
         }
         direct = ChromaStore.from_client(client, index=index, collection=f"model-{seed}")
-        direct._shelf = Shelf(store._shelf.rows, dims=64, shared=True, limit=0)
-        direct._reader._shelf = direct._shelf
+        direct._collection = CachedCollection(store._collection.rows, dims=64, shared=True, limit=0)
+        direct._reader._collection = direct._collection
         for asked in (None, query):
             rows, scores = answers(store, prefix, asked)
             assert {(row[0], row[1]): row[2] for row in rows} == expected
@@ -89,7 +89,7 @@ def test_a_bound_on_memory_changes_no_answer(folder, embeddings, limit):
             found = store.search(("t", str(n)), query=f"item {n}", limit=50)
             assert len(found) == 20
             assert str(n) in [item.key for item in found if item.score == pytest.approx(found[0].score)]
-            assert store._shelf.view.nbytes <= limit
+            assert store._collection.cache.nbytes <= limit
         assert len(store.search((), limit=500)) == 200
         store.batch([PutOp(("large",), str(n), {"text": f"item {n}"}) for n in range(600)])
         assert len({item.key for item in store.search(("large",), query="item", limit=700)}) == 600
@@ -132,8 +132,8 @@ def test_replaced_items_give_their_memory_back(store):
     for n in range(30):
         store.batch([PutOp(("a",), str(m), {"text": f"{n} {m}"}) for m in range(100)])
         store.search(("a",), query="1")
-    (space,) = store._shelf.view._regions[("a",)].under[("a",)].values()
-    assert space.matrix.count < 1300
+    (cached,) = store._collection.cache._prefixes[("a",)].under[("a",)].values()
+    assert cached.matrix.count < 1300
     assert len(store.search(("a",), query="29 5", limit=1000)) == 100
 
 
@@ -169,7 +169,7 @@ def test_a_large_matrix_ranks_like_a_full_scan(kind):
     matrix = Matrix(rows.shape[1])
     matrix.append(rows[:-10])
     matrix.append(rows[-10:])
-    part = matrix.slice()
+    part = matrix.view()
     assert (part.narrow is not None) == (kind == "clustered")
     for place in (0, 500, len(rows) - 1):
         exact = np.argsort(-(rows @ rows[place]), kind="stable")
