@@ -61,6 +61,15 @@ def test_the_python_blocks_of_a_page_run_from_top_to_bottom(page):
     run(page, BLOCKS[page])
 
 
+@pytest.mark.slow
+def test_a_type_checker_has_nothing_to_say_of_the_python_blocks_of_a_page(tmp_path):
+    for number, blocks in enumerate(BLOCKS.values()):
+        (tmp_path / f"page_{number}.py").write_text("\n\n".join(blocks), encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--config-file=", "--check-untyped-defs", "--no-error-summary", tmp_path]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+
+
 @pytest.mark.real_model
 def test_the_readme_runs_on_the_packaged_model_too(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

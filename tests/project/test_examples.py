@@ -90,8 +90,9 @@ def test_the_tables_of_a_kept_comparison_are_those_of_its_rows(compare, kept):
     assert [cells for cells in table_cells(section) if cells[0] in arms] == expected
 
 
-def test_the_readme_has_the_figures_of_the_comparison(compare):
-    told = [cells for cells in table_cells((REPOSITORY / "README.md").read_text(encoding="utf-8")) if len(cells) == 7]
+def test_the_measurements_have_the_figures_of_the_comparison(compare):
+    page = (REPOSITORY / "docs" / "measurements.md").read_text(encoding="utf-8")
+    told = [cells for cells in table_cells(page) if len(cells) == 7]
     for name, of_arm in compare.by_arm(compare.read_rows(MATTS / "multiarith-qwen2.5-coder-0.5b")).items():
         right, _, once, any_of, _, *spent = compare.cost(of_arm)
         assert [name.replace("-", ", k = "), right, once, any_of, *spent] in told
