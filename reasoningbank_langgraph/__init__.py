@@ -1,6 +1,6 @@
 """ReasoningBank for LangGraph: agents that learn from what worked and what failed.
 
-ChannelNames are imported when they are first used, so importing the package loads neither torch nor chromadb.
+Names are imported when they are first used, so importing the package loads neither torch nor chromadb.
 
 - `errors`: every error the package raises on purpose, as a tree
 - `records`: the records that travel through the loop: frozen, JSON in, JSON out
@@ -13,13 +13,13 @@ ChannelNames are imported when they are first used, so importing the package loa
 - `embeddings`: embedders: the packaged offline one, and a stable name for any
 - `graph`: the loop, in order: retrieve, solve, judge, extract, consolidate
 - `nodes`: the four nodes of the loop
-- `judges`: judges: who says whether an attempt succeeded
-- `extraction`: from a judged attempt to a few general lessons (paper section 3.2): ask, accept
+- `judges`: who says whether an attempt succeeded
+- `extraction`: from a judged attempt to a few general lessons (paper section 3.2): ask, accept, leave out details
 - `solvers`: what users bring as a solver: functions and Runnables as they are
 - `matts`: memory-aware test-time scaling (paper section 4): several attempts at a task, all with the same memory
 - `bank`: the memory bank: lessons in any LangGraph store
 - `store`: ChromaStore: a complete LangGraph store on Chroma. Nothing outside this folder imports chromadb
-- `chat`: talk to any chat model: what to ask and how to read the reply are pure functions, and calls have limits
+- `chat`: talk to any chat model: what to ask and how to read the reply are pure functions, and every call has limits
 - `parsing`: model reply -> verdict or items: tolerant of form, strict about meaning
 - `text`: sanitising, fencing, budgeting and redacting of untrusted text
 - `math_answers`: final answers of math problems: found in a reply, and compared with the known answer

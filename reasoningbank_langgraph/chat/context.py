@@ -1,4 +1,4 @@
-"""How much a model's context holds, and what of an attempt fits in beside instructions and reply."""
+"""How many tokens a model's context holds, and how much of an attempt fits in beside instructions and reply."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 SMALL_CONTEXT = 8_192
-"""Tokens. A model of no more gets prompts that are shorter and ask for less."""
+"""Tokens. A model with no more gets shorter prompts that ask for less."""
 _CHARS_A_TOKEN = 2.5
-"""On the safe side: English has four, digits and LaTeX have fewer."""
+"""A cautious estimate: English has four, digits and LaTeX have fewer."""
 _INSTRUCTIONS = 600
-"""Tokens of our own words and of the chat template."""
+"""Tokens of the package's own instructions and of the chat template."""
 
 
 def context_tokens(model: BaseChatModel) -> int | None:
     """Return how many tokens of prompt and reply a model holds, None where it does not say.
 
-    LangChain keeps it in the model's profile: known for the large providers, to be given for a server of one's own,
+    LangChain keeps the number in the model's profile. It is known for the large providers; for your own server give it,
     as in `ChatOpenAI(..., profile={"max_input_tokens": 4096})`.
     """
     size = (getattr(model, "profile", None) or {}).get("max_input_tokens")
@@ -37,5 +37,5 @@ def room_in(model: BaseChatModel, max_tokens: int) -> Room:
     context = context_tokens(model)
     if context is None:
         return Room()
-    left = max(1_000, round((context - max_tokens - _INSTRUCTIONS) * _CHARS_A_TOKEN))
-    return Room(*(min(most, left * most // sum(Room())) for most in Room()))
+    chars = max(1_000, round((context - max_tokens - _INSTRUCTIONS) * _CHARS_A_TOKEN))
+    return Room(*(min(most, chars * most // sum(Room())) for most in Room()))

@@ -37,7 +37,7 @@ def chat_model(model: ModelLike, **settings: Any) -> BaseChatModel:
     Raises:
         MissingDependencyError: the name needs the package `langchain`.
         ModelUnavailableError: the provider is unknown, its package is missing or its key is not set.
-        TypeError: it is neither a name nor a chat model, or has something bound to it that is no setting of its class.
+        TypeError: it is neither a name nor a chat model, or something is bound to it that is no setting of its class.
     """
     if isinstance(model, BaseChatModel):
         return model
@@ -50,7 +50,7 @@ def chat_model(model: ModelLike, **settings: Any) -> BaseChatModel:
 
 
 def _with_settings(model: Any) -> BaseChatModel:
-    """What was bound to a model becomes its own: structured output and tools, asked for later, keep it then."""
+    """Make the bound settings the model's own, so that structured output and tools, bound later, keep them."""
     if not isinstance(model, RunnableBinding):
         raise TypeError(
             f"model must be a chat model or the name of one, got {type(model).__name__}: give the chat model itself; "
@@ -92,11 +92,11 @@ def openai_model(name: str, *, base_url: str | None = None, **settings: Any) -> 
 
 
 def sampling_seed(seed: int | str, task: str, number: int = 0) -> int:
-    """Return the seed of one of several samples for a task: the same whenever it is asked for, below 2**31.
+    """Return the seed of one of several samples for a task: always the same for the same arguments, below 2**31.
 
-    One seed for all tasks would give each of them the same draws, and one that falls into the tail of what may come
-    first leads the replies to all of them astray: at temperature 0.7 Qwen2.5-Coder-0.5B solved 6 of 30 problems with
-    seed 1 for all, and 20 and 15 with seeds of their own.
+    One seed for all tasks would give each of them the same draws, and one unlucky first draw would spoil all
+    replies: at temperature 0.7 Qwen2.5-Coder-0.5B solved 6 of 30 problems with seed 1 for all, and 20 and 15 with a
+    seed for each.
 
     Args:
         seed: that of the run.
@@ -135,9 +135,9 @@ def _langchain_model(model: str, settings: dict[str, Any]) -> BaseChatModel:
         instead = f"write 'openai:{model}' for OpenAI or the server at OPENAI_BASE_URL"
         raise MissingDependencyError("langchain", "agents", instead=instead) from error
     try:
-        made: BaseChatModel = init_chat_model(model, **settings)
+        chat: BaseChatModel = init_chat_model(model, **settings)
     except (ImportError, ValueError) as error:
         problem = str(error).partition("\n")[0]
         hint = f"for a server at OPENAI_BASE_URL write 'openai:{model}'"
         raise ModelUnavailableError(model, f"{problem} ({hint})") from error
-    return made
+    return chat

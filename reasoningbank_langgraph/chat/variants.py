@@ -1,7 +1,7 @@
-"""A chat model with other values in some of its fields, and otherwise the very same object as the one it is made of.
+"""A chat model with other values in some of its fields, sharing everything else with the original.
 
-A copy would not do: what a model counts or remembers in its fields would be lost with it. Binding would not do either:
-not every class passes on what is bound to it, `ChatOllama` hands a cap to a client that does not know it.
+A copy would lose what a model counts or remembers in its fields. Binding fails too: not every class passes on what is
+bound to it, and `ChatOllama` hands a cap to a client that does not know it.
 """
 
 from __future__ import annotations

@@ -78,22 +78,23 @@ def is_bool(value: object) -> bool:
     return type(value).__name__ in ("bool", "bool_")
 
 
-def as_verdict(judge: str, said: object) -> Verdict:
-    """Return what a judge decided as a verdict.
+def as_verdict(judge: str, decision: object) -> Verdict:
+    """Return the decision of a judge as a verdict.
 
     Raises:
-        JudgeError: it is none.
+        JudgeError: it is no decision.
     """
-    if isinstance(said, Verdict):
-        return said
-    if is_bool(said):
-        return Verdict(status="success" if said else "failure", judge=judge)
-    if inspect.iscoroutine(said):
-        said.close()
+    if isinstance(decision, Verdict):
+        return decision
+    if is_bool(decision):
+        return Verdict(status="success" if decision else "failure", judge=judge)
+    if inspect.iscoroutine(decision):
+        decision.close()
         raise JudgeError(f"judge {judge!r} returned a coroutine: define it with `async def`")
     raise JudgeError(
-        f"judge {judge!r} must return a Verdict, or True for success and False for failure; it returned {said!r:.80}: "
-        "write for example Verdict(status='success', confidence=0.9), and status='indeterminate' for no opinion"
+        f"judge {judge!r} must return a Verdict, or True for success and False for failure; "
+        f"it returned {decision!r:.80}: write for example Verdict(status='success', confidence=0.9), "
+        "and status='indeterminate' for no opinion"
     )
 
 
@@ -105,11 +106,11 @@ def verdict_on_error(judge: str, error: Exception, outages: Outages | None = Non
     Args:
         judge: its name.
         error: what it raised.
-        outages: where an outage is told of; None where it has been.
+        outages: where the outage is reported; None where it has been already.
 
     Raises:
-        Exception: the error itself where it is meant for others: an interrupt of the graph, a judge that is none, a
-            test's script.
+        Exception: the error itself where it is no outage of the judge: an interrupt of the graph, something that is no
+            judge, a test's script.
     """
     if isinstance(error, (GraphBubbleUp, JudgeError, ScriptError)):
         raise error
@@ -117,8 +118,8 @@ def verdict_on_error(judge: str, error: Exception, outages: Outages | None = Non
         return Verdict(status="failure", judge=judge, rationale=failed_assertion(error))
     if outages is not None:
         outages.report(f"judge {judge!r}", error)
-    said = redact_secrets(str(error)[:300]).text
-    return Verdict(status="indeterminate", reason="error", judge=judge, rationale=f"{type(error).__name__}: {said}")
+    message = redact_secrets(str(error)[:300]).text
+    return Verdict(status="indeterminate", reason="error", judge=judge, rationale=f"{type(error).__name__}: {message}")
 
 
 def failed_assertion(error: AssertionError) -> str:

@@ -37,7 +37,7 @@ class SelfConsistencyJudge(Judge):
     """Has a model solve the task `n` times anew and compares final answers (self-consistency, arXiv 2203.11171).
 
     The attempt is a success when a share of at least `threshold` of the answers agrees with its own, a failure when
-    such a share agrees on another answer, and else `indeterminate` (`no_evidence`). It says what a model mostly
+    such a share agrees on another answer, and else `indeterminate` (`no_evidence`). It finds what a model mostly
     answers, not what is right. Answers are compared as math, or as text.
 
     Args:
@@ -71,7 +71,7 @@ class SelfConsistencyJudge(Judge):
     def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt; stops as soon as further answers cannot change the verdict."""
         own, samples = final_answer(input.answer), list[Sample]()
-        while own is not None and len(samples) < self.n and self._open(own, samples):
+        while own is not None and len(samples) < self.n and self._can_change(own, samples):
             samples.append(self._sample(input, len(samples), config))
         return self._verdict(own, samples)
 
@@ -86,14 +86,14 @@ class SelfConsistencyJudge(Judge):
     def _sample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
         try:
             call = self._call(attempt, number)
-            ask = partial(call_unstreamed, partial(call.invoke, _asked(attempt)), config)
+            ask = partial(call_unstreamed, partial(call.invoke, _prompt(attempt)), config)
             return _solution(call_within(self.time_limit, _NAME, ask))
-        except Exception as error:  # noqa: BLE001 - one call that fails leaves the others their say
+        except Exception as error:  # noqa: BLE001 - a call that fails is one sample without an answer
             return error
 
     async def _asample(self, attempt: Attempt, number: int, config: RunnableConfig | None) -> Sample:
         try:
-            ask = partial(self._call(attempt, number).ainvoke, _asked(attempt))
+            ask = partial(self._call(attempt, number).ainvoke, _prompt(attempt))
             return _solution(await asyncio.wait_for(acall_unstreamed(ask, config), self.time_limit))
         except TimeoutError:
             return ModelTimeoutError(_NAME, self.time_limit)
@@ -107,8 +107,8 @@ class SelfConsistencyJudge(Judge):
         bound = capped(self.model, self.max_tokens).bind(**sampling)
         return bound.with_config(tags=["reasoningbank:judge"], run_name=f"reasoningbank:{_NAME}")
 
-    def _open(self, own: str, samples: Sequence[Sample]) -> bool:
-        """Say whether what is still to come could decide otherwise."""
+    def _can_change(self, own: str, samples: Sequence[Sample]) -> bool:
+        """Say whether the samples still to come could change the verdict."""
         agreeing, against = _votes(own, samples)
         left = self.n - len(samples)
         decided = agreeing >= self._needed or against >= self._needed
@@ -123,16 +123,16 @@ class SelfConsistencyJudge(Judge):
         if failures and len(failures) == len(samples):
             return verdict_on_error(_NAME, failures[0], self._outages)
         agreeing, against = _votes(own, samples) if own is not None else (0, 0)
-        told = f"{agreeing} of {len(samples)} new solutions agree with the answer, {against} on another one"
+        rationale = f"{agreeing} of {len(samples)} new solutions agree with the answer, {against} on another one"
         if agreeing >= self._needed:
-            return Verdict(status="success", confidence=agreeing / len(samples), rationale=told, judge=_NAME)
+            return Verdict(status="success", confidence=agreeing / len(samples), rationale=rationale, judge=_NAME)
         if against >= self._needed:
-            return Verdict(status="failure", confidence=against / len(samples), rationale=told, judge=_NAME)
-        told = told if own is not None else "the attempt has no final answer"
-        return Verdict(status="indeterminate", reason="no_evidence", rationale=told, judge=_NAME)
+            return Verdict(status="failure", confidence=against / len(samples), rationale=rationale, judge=_NAME)
+        rationale = rationale if own is not None else "the attempt has no final answer"
+        return Verdict(status="indeterminate", reason="no_evidence", rationale=rationale, judge=_NAME)
 
 
-def _asked(attempt: Attempt) -> list[Any]:
+def _prompt(attempt: Attempt) -> list[Any]:
     return [SystemMessage(prompts.SAMPLE_SYSTEM), HumanMessage(task_block(attempt))]
 
 

@@ -45,7 +45,7 @@ class EnsembleJudge(Judge):
         for judge in self.judges:
             try:
                 verdicts.append(as_verdict(judge.get_name(), judge.invoke(input, config)))
-            except Exception as error:  # noqa: BLE001 - one judge's outage leaves the others their say
+            except Exception as error:  # noqa: BLE001 - one judge's outage leaves the others to decide
                 verdicts.append(verdict_on_error(judge.get_name(), error, self._outages))
             if self.rule == "first" and verdicts[-1].status != "indeterminate":
                 break
@@ -65,7 +65,7 @@ class EnsembleJudge(Judge):
     async def _ask(self, judge: Runnable[Attempt, Any], attempt: Attempt, config: RunnableConfig | None) -> Verdict:
         try:
             return as_verdict(judge.get_name(), await judge.ainvoke(attempt, config))
-        except Exception as error:  # noqa: BLE001 - one judge's outage leaves the others their say
+        except Exception as error:  # noqa: BLE001 - one judge's outage leaves the others to decide
             return verdict_on_error(judge.get_name(), error, self._outages)
 
     def _settle(self, verdicts: Sequence[Verdict]) -> Verdict:
@@ -75,8 +75,8 @@ class EnsembleJudge(Judge):
         status, votes = Counter(verdict.status for verdict in decided).most_common(1)[0]
         needed = {"first": 1, "majority": len(decided) // 2 + 1, "unanimous": len(decided)}[self.rule]
         if votes < needed:
-            said = ", ".join(f"{verdict.judge}: {verdict.status}" for verdict in decided)
+            opinions = ", ".join(f"{verdict.judge}: {verdict.status}" for verdict in decided)
             return Verdict(
-                status="indeterminate", reason="no_evidence", judge="ensemble", rationale=f"not {self.rule}: {said}"
+                status="indeterminate", reason="no_evidence", judge="ensemble", rationale=f"not {self.rule}: {opinions}"
             )
         return next(verdict for verdict in decided if verdict.status == status)

@@ -35,9 +35,9 @@ class LLMJudge(Judge):
     """Asks a model whether the attempt succeeded, by a strict rubric: complete, grounded, on target.
 
     The reference answer is never shown. The attempt is fenced, so text in it that claims success stays text; of an
-    attempt longer than the model's context head and tail are shown. A reply that cannot be read is asked for once
-    more, without what it said; then the verdict is `indeterminate`, as it is after an outage. One that contradicts
-    itself is `indeterminate` at once: it may have been led to.
+    attempt longer than the model's context, the head and the tail are shown. After a reply that cannot be read the
+    model is asked once more, without that reply; if that fails too, or the model does, the verdict is `indeterminate`.
+    A reply that contradicts itself is `indeterminate` at once: text of the attempt may have caused it.
 
     Args:
         model: the chat model that judges.

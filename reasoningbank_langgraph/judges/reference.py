@@ -20,9 +20,10 @@ class ReferenceJudge(Judge):
 
     Args:
         check: `check(reference, answer) -> bool`, where `answer` is the attempt's whole answer text. The default is
-            for math: the last boxed (or otherwise marked) answer, compared by value; boxes joined to a list are one.
+            for math: the last boxed (or otherwise marked) answer, compared by value; several boxes that form a list
+            count as one.
 
-    A task without a reference is `indeterminate` (`no_evidence`): this judge has no opinion of its own.
+    A task without a reference is `indeterminate` (`no_evidence`).
 
     An `assert` that fails inside the check is a failure of the attempt.
 
@@ -38,9 +39,9 @@ class ReferenceJudge(Judge):
     def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:
         """Judge one attempt."""
         if input.reference is None or not input.reference.strip():
-            return _undecided("the task has no reference answer (`reference`, a channel of the graph's state)")
+            return _no_evidence("the task has no reference answer (`reference`, a channel of the graph's state)")
         if input.answer is None or not input.answer.strip():
-            return _undecided("the attempt gave no answer")
+            return _no_evidence("the attempt gave no answer")
         if self.check is None:
             return _compare_math(input.reference, input.answer)
         try:
@@ -48,28 +49,28 @@ class ReferenceJudge(Judge):
         except ScriptError:
             raise
         except AssertionError as error:
-            return _decided(False, failed_assertion(error))
+            return _verdict(False, failed_assertion(error))
         if not is_bool(right):
             raise JudgeError(f"check must return True or False, it returned {right!r:.80}")
-        return _decided(bool(right), "compared with the reference answer")
+        return _verdict(bool(right), "compared with the reference answer")
 
 
 def _compare_math(reference: str, reply: str) -> Verdict:
     found = extract_answer(reply)
     if found.reason == "truncated":
-        return _decided(False, "the attempt breaks off before a final answer")
+        return _verdict(False, "the attempt breaks off before a final answer")
     if found.reason == "empty":
-        return _decided(False, "nothing stands where the final answer should")
+        return _verdict(False, "nothing stands where the final answer should")
     answer = reply if found.text is None else found.text
     if equivalent(reference, answer):
-        return _decided(True, f"the final answer {answer!r:.80} is right")
+        return _verdict(True, f"the final answer {answer!r:.80} is right")
     marked = "" if found.text is not None else " (no final answer is marked)"
-    return _decided(False, f"the final answer {answer!r:.80} is wrong{marked}")
+    return _verdict(False, f"the final answer {answer!r:.80} is wrong{marked}")
 
 
-def _decided(right: bool, rationale: str) -> Verdict:
+def _verdict(right: bool, rationale: str) -> Verdict:
     return Verdict(status="success" if right else "failure", confidence=1.0, rationale=rationale, judge="reference")
 
 
-def _undecided(rationale: str) -> Verdict:
+def _no_evidence(rationale: str) -> Verdict:
     return Verdict(status="indeterminate", reason="no_evidence", rationale=rationale, judge="reference")
