@@ -27,7 +27,7 @@ _Judge = Annotated[
     str, typer.Option(help="Who says what is learned from: oracle (the known answer) or self (a model).")
 ]
 _MaxTokens = Annotated[int, typer.Option(min=1, help="Cap on one solution.")]
-_Temperature = Annotated[float, typer.Option(min=0, max=2)]
+_Temperature = Annotated[float, typer.Option(min=0, max=2, help="Sampling temperature of the solver.")]
 _K = Annotated[int, typer.Option(min=1, help="Experiences to retrieve.")]
 _Outcome = Annotated[str, typer.Option(help="Lessons to show: both, success or failure.")]
 _Sizes = Annotated[str, typer.Option(help="Sizes of smaller banks to compare as well, comma between: 10,40.")]

@@ -2,6 +2,7 @@
 
 import inspect
 from pathlib import Path
+from typing import get_type_hints
 
 import typer
 
@@ -15,20 +16,18 @@ def cli():
 
 def _commands(command, name):
     yield f"## {name}\n\n{inspect.cleandoc(command.help)}\n"
-    options = [option for option in command.params if "--install-completion" not in option.opts]
-    options = [option for option in options if "--show-completion" not in option.opts]
-    if options and not hasattr(command, "commands"):
+    if not hasattr(command, "commands"):
+        said = get_type_hints(command.callback, include_extras=True)
         yield "| option | what it does | default |\n|---|---|---|"
-        yield "\n".join(map(_option, options)) + "\n"
+        yield "".join(_option(option, said[option.name].__metadata__[0].help) for option in command.params)
     for word, under in getattr(command, "commands", {}).items():
         yield from _commands(under, f"{name} {word}")
 
 
-def _option(option):
+def _option(option, said):
     names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
     named = option.param_type_name == "option"
     default = option.default if isinstance(option.default, (bool, int, float, str, Path)) else False
     shown = option.opts[0] if default is True else getattr(default, "value", default)
     needed = "required" if option.required else "" if default is False else f"`{shown}`"
-    words = " ".join((option.help or "").split())
-    return f"| {names if named else option.name.upper()} | {words} | {needed} |"
+    return f"| {names if named else option.name.upper()} | {' '.join((said or '').split())} | {needed} |\n"

@@ -6,7 +6,6 @@ python -m tests.docs.reference
 import ast
 import inspect
 import re
-import tomllib
 from importlib import import_module
 from typing import get_args
 
@@ -15,9 +14,9 @@ from reasoningbank_langgraph import errors
 from reasoningbank_langgraph import events as event_types
 from reasoningbank_langgraph.matts.records import MattsState
 from reasoningbank_langgraph.state import ExtractionReport, ReasoningBankState, StartedAttempt, UnwrittenAttempt
-from reasoningbank_langgraph.store.settings import StoreSettings
 from tests.conftest import REPOSITORY
 from tests.docs.commands import cli
+from tests.docs.configuration import configuration
 from tests.docs.source import entry, fields
 
 FOLDER = REPOSITORY / "docs" / "reference"
@@ -33,14 +32,6 @@ MODULES = {
     "text": ("Redacted", "clean_line", "clean_text", "fence", "redact_secrets", "render_memories"),
 }
 """Public modules and their names, beside those of the top level."""
-VARIABLES = {
-    "OPENAI_API_KEY": "Key for OpenAI, or for the server at `OPENAI_BASE_URL`. If only it is set, commands use OpenAI.",
-    "OPENAI_BASE_URL": "Address of an OpenAI-compatible server, with its `/v1`: Ollama, vLLM, llama-server.",
-}
-FILES = {
-    "`FOLDER` of a bank": "given to `ChromaStore.from_path`, or `bank` for the commands; only its owner may read it",
-    "`~/.cache/reasoningbank/models`": "what `reasoningbank model pull` fetched, unless `--dir` names another folder",
-}
 NOTE = "<!-- Written by `make docs` from the code; a test compares them. -->\n\n"
 
 
@@ -94,35 +85,6 @@ def _kinds(error, indent):
     for kind in error.__subclasses__():
         if kind.__module__.startswith(f"{errors.__name__}."):
             yield from _kinds(kind, indent + "    ")
-
-
-def configuration():
-    """Environment variables, files, extras and the settings of a store."""
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"].items()
-    store = ast.parse(inspect.getsource(StoreSettings)).body[0]
-    parts = ["# Configuration\n", "## Environment variables\n", "Importing the package reads none.\n"]
-    parts += [f"- `{name}`: {text}" for name, text in VARIABLES.items()]
-    parts += ["\n## Files that are written\n", *(f"- {name}: {text}" for name, text in FILES.items())]
-    parts += [
-        "\n## Extras\n",
-        *(f"- `reasoningbank-langgraph[{name}]`: {', '.join(_bare(those))}" for name, those in extras),
-    ]
-    parts += [
-        "\n## Settings of a store\n",
-        fields(store).replace("**Fields**", "Every way of opening a `ChromaStore` takes them."),
-    ]
-    return "\n".join(parts) + "\n"
-
-
-def _bare(requirements):
-    return sorted(re.match(r"[\w.-]+", line)[0] for line in requirements)
-
-
-def environment():
-    """Return the environment variables that the package reads by name."""
-    text = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
-    return set(re.findall(r'environ(?:\.get\(|\[)"(\w+)"', text))
 
 
 PAGES = {

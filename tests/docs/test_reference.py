@@ -1,8 +1,14 @@
 """The reference says what the code says."""
 
 import pytest
+from langgraph.store.base import PutOp
 
-from tests.docs.reference import FOLDER, PAGES, VARIABLES, environment, written
+from reasoningbank_langgraph import ChromaStore
+from reasoningbank_langgraph.store.cache.saved_prefixes import ENDING, FROM_ITEMS
+from reasoningbank_langgraph.testing import HashEmbeddings
+from tests.conftest import table_cells
+from tests.docs.configuration import BANK_FILES, VARIABLES, environment
+from tests.docs.reference import FOLDER, PAGES, written
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -14,5 +20,19 @@ def test_the_folder_holds_no_other_page():
     assert {path.name for path in FOLDER.iterdir()} == set(PAGES)
 
 
+def test_every_command_and_every_option_says_what_it_does():
+    rows = table_cells(written("cli.md"))
+    assert [option for option, text, _ in rows if not text] == []
+
+
 def test_every_environment_variable_that_the_package_reads_is_described():
     assert environment() - {"SYSTEMROOT", "LD_LIBRARY_PATH"} == set(VARIABLES)
+
+
+def test_the_folder_of_a_bank_holds_the_files_that_are_described(tmp_path):
+    with ChromaStore.from_path(tmp_path, embeddings=HashEmbeddings(8)) as store:
+        store.batch([PutOp(("a",), str(number), {"text": str(number)}) for number in range(FROM_ITEMS)])
+        store.search(("a",), query="1")
+    described = {name.strip("*") for names in BANK_FILES for name in names.split(", ")}
+    found = {"a folder named by an id" if path.is_dir() else path.name for path in tmp_path.iterdir()}
+    assert {ENDING if name.endswith(ENDING) else name for name in found} == described
