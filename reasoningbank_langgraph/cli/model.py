@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 from rich.table import Table
 
-from reasoningbank_langgraph.cli.screen import console, errors
-from reasoningbank_langgraph.errors import ModelUnavailableError, ReasoningBankError
+from reasoningbank_langgraph.cli.screen import console, errors, named_errors
+from reasoningbank_langgraph.errors import ModelUnavailableError
 from reasoningbank_langgraph.local import packaged_model_path
 from reasoningbank_langgraph.local.model_files import (
     HUB,
@@ -37,26 +37,12 @@ def pull_command(
     directory: _Directory = None,
 ) -> None:
     """Fetch a model file; a broken fetch goes on where it stopped, the checksum is verified."""
-    try:
-        path = _pull_with_bar(model_file(name), base_url, directory)
-    except ReasoningBankError as error:
-        errors.print(f"Error: {error}")
-        raise typer.Exit(1) from error
-    chosen = model_file(name).name if directory is None else path
-    console.print(f"{path}\nUse it with: --model {chosen}")
-
-
-def _pull_with_bar(entry: ModelFile, base_url: str, directory: Path | None) -> Path:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=errors) as bar:
+    with named_errors():
+        entry = model_file(name)
         # pip tells nothing of how far it is.
-        task = bar.add_task(entry.name, total=None if entry.member else entry.size)
-        return pull(
-            entry,
-            base_url=base_url,
-            directory=directory,
-            progress=lambda done: bar.update(task, completed=done),
-        )
+        with errors.status(f"pip fetches {entry.repository}") if entry.member else nullcontext():
+            path = pull(entry, base_url=base_url, directory=directory)
+    console.print(f"{path}\nUse it with: --model {entry.name if directory is None else path}")
 
 
 @model_app.command("list")

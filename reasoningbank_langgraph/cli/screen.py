@@ -67,5 +67,5 @@ def named_errors() -> Iterator[None]:
     try:
         yield
     except (ReasoningBankError, OSError, UnicodeError, sqlite3.Error) as error:
-        console.print(f"Error: {error}", style="red")
+        errors.print(f"Error: {error}", style="red")
         raise typer.Exit(1) from error

