@@ -115,7 +115,7 @@ class _PendingRequest:
     """One request on its way to a reply: which format is tried next, and what the tries have shown."""
 
     def __init__(self, known: KnownFormats, request: Request, purpose: str, outages: Outages) -> None:
-        self.known, self.request, self.purpose, self.outages = known, request, purpose, outages
+        self.known_formats, self.request, self.purpose, self.outages = known, request, purpose, outages
         self.formats, self.bad_cap = known.formats, known.bad_cap  # as they are now: another thread may change them
         self.refused: list[str] = []
         self.reply: AIMessage | None = None
@@ -123,7 +123,7 @@ class _PendingRequest:
 
     def next_model(self) -> Runnable[Any, Any]:
         """Return what to invoke with the messages."""
-        model = capped(self.known.model, self.request.max_tokens, self.bad_cap)
+        model = capped(self.known_formats.model, self.request.max_tokens, self.bad_cap)
         call = self.formats[0].bind(model, self.request.schema)
         tag = f"reasoningbank:{self.purpose}"
         return call.with_config(tags=[tag], run_name=tag)
@@ -135,7 +135,7 @@ class _PendingRequest:
             self._fallback = reply if self._fallback is None else self._fallback
             self._next_format()
         else:
-            self.known.record(self.refused, self.bad_cap)
+            self.known_formats.record(self.refused, self.bad_cap)
             self.reply = reply
 
     def handle_error(self, error: Exception) -> None:
@@ -152,11 +152,11 @@ class _PendingRequest:
         elif self._fallback is not None:
             self.reply = self._fallback
         else:
-            self.outages.report(f"{self.purpose}, model {model_name_of(self.known.model)},", cause)
+            self.outages.report(f"{self.purpose}, model {model_name_of(self.known_formats.model)},", cause)
             raise (
                 cause if isinstance(cause, ModelError) else ModelCallError(self.purpose, cause, message_of(cause))
             ) from cause
 
     def _next_format(self) -> None:
         self.refused.append(self.formats[0].name)
-        self.formats = [candidate for candidate in self.formats[1:] if candidate.name not in self.known.refused]
+        self.formats = [candidate for candidate in self.formats[1:] if candidate.name not in self.known_formats.refused]

@@ -69,10 +69,10 @@ _SHARED: WeakValueDictionary[int, KnownFormats] = WeakValueDictionary()
 
 def known_formats(model: BaseChatModel) -> KnownFormats:
     """Return what is known of this model object, shared with its other callers."""
-    known = _SHARED.get(id(model))
-    if known is None:
-        known = _SHARED[id(model)] = KnownFormats(model)
-    return known
+    formats = _SHARED.get(id(model))
+    if formats is None:
+        formats = _SHARED[id(model)] = KnownFormats(model)
+    return formats
 
 
 def _formats_of(model: BaseChatModel) -> list[ReplyFormat]:

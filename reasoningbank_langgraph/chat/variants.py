@@ -25,10 +25,10 @@ def variant(model: Model, fields: Mapping[str, Any]) -> Model:
     """
     if not fields:
         return model
-    made: Model = object.__new__(_class_with(type(model), fields))
+    twin: Model = object.__new__(_class_with(type(model), fields))
     for part in ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__"):
-        object.__setattr__(made, part, getattr(model, part))
-    return made
+        object.__setattr__(twin, part, getattr(model, part))
+    return twin
 
 
 def _class_with(kind: type[Model], fields: Mapping[str, Any]) -> type[Model]:
@@ -36,10 +36,10 @@ def _class_with(kind: type[Model], fields: Mapping[str, Any]) -> type[Model]:
     key = (kind, repr(sorted(fields.items(), key=lambda field: field[0])))
     if key not in _CLASSES:
         metaclass: Any = type(kind)
-        made = metaclass(kind.__name__, (kind,), {"__module__": kind.__module__})
+        subclass = metaclass(kind.__name__, (kind,), {"__module__": kind.__module__})
         for name, value in fields.items():
-            type.__setattr__(made, name, _constant(value))
-        _CLASSES[key] = made
+            type.__setattr__(subclass, name, _constant(value))
+        _CLASSES[key] = subclass
     return _CLASSES[key]
 
 

@@ -66,29 +66,29 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Extractio
     details: set[str] = set()
     lessons: list[dict[str, Any]] = []
     literals = task_literals(*attempts)
-    known = set[str]().union(*map(_shown_lessons, attempts))
+    known_keys = set[str]().union(*map(_shown_lessons, attempts))
     quotations = Quotations(attempts, lambda text: without_details(redact_secrets(text).text, literals))
     for item in parsed.items:
         clean = {name: redact_secrets(_NONCE.sub("", item[name]).strip()) for name in _FIELDS}
         lesson: dict[str, Any] = {name: found.text for name, found in clean.items()}
         named = named_literals(" ".join(lesson.values()), literals)
         quoted = quotations.contain(item)
-        problem = "copied" if quoted else "over_cap" if len(lessons) == cap else _problem(lesson, known)
+        problem = "copied" if quoted else "over_cap" if len(lessons) == cap else _problem(lesson, known_keys)
         if problem or named:
             dropped[problem or "task_details"] += 1
             details.update(() if quoted else named)
             continue
         for found in clean.values():
             redacted.update(found.found)
-        known.update(_keys(lesson))
+        known_keys.update(_keys(lesson))
         lessons.append(lesson)
     raw = None if lessons else content_text(reply.content)[:_RAW]
     reason = None if lessons else parsed.reason or "dropped"
     return Extraction(lessons, reason, parsed.truncated, dict(dropped), dict(redacted), raw, tuple(sorted(details)))
 
 
-def _problem(lesson: dict[str, Any], known: set[str]) -> str | None:
-    if known & _keys(lesson) or _prompt_sentences() & set().union(*map(_sentences, lesson.values())):
+def _problem(lesson: dict[str, Any], known_keys: set[str]) -> str | None:
+    if known_keys & _keys(lesson) or _prompt_sentences() & set().union(*map(_sentences, lesson.values())):
         return "copied"
     try:
         MemoryItem(**lesson, outcome="success", task="any")

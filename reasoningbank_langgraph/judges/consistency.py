@@ -110,9 +110,9 @@ class SelfConsistencyJudge(Judge):
     def _can_change(self, own: str, samples: Sequence[Sample]) -> bool:
         """Say whether the samples still to come could change the verdict."""
         agreeing, against = _votes(own, samples)
-        left = self.n - len(samples)
+        remaining = self.n - len(samples)
         decided = agreeing >= self._needed or against >= self._needed
-        return not decided and max(agreeing, against) + left >= self._needed
+        return not decided and max(agreeing, against) + remaining >= self._needed
 
     @property
     def _needed(self) -> float:
@@ -139,11 +139,11 @@ def _prompt(attempt: Attempt) -> list[Any]:
 def _solution(reply: BaseMessage) -> Sample:
     """The final answer, if it is one and no refusal; of a reply that was cut or filtered only one that is marked."""
     read = read_reply(reply)
-    found = final_answer(read.text)
-    if found is None or is_refusal(found):
+    answer = final_answer(read.text)
+    if answer is None or is_refusal(answer):
         return None
     whole = not read.refused and read.ending != "length"
-    return found if whole or found != read.text else None
+    return answer if whole or answer != read.text else None
 
 
 def _votes(own: str, samples: Sequence[Sample]) -> tuple[int, int]:

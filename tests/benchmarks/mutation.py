@@ -23,6 +23,7 @@ COPIED = ("reasoningbank_langgraph", "tests", "examples", "pyproject.toml", "REA
 BRANCHES = ("bank/branches", "bank/snapshots", "bank/unknown_branches")
 FENCE = ("text/fence",)
 TESTS = {
+    "driver.py": ("driver",),
     "bank/adding.py": ("loop/exactly_once", "bank/bank"),
     "bank/forgetting.py": ("bank/forgetting", "bank/snapshots"),
     "bank/branches.py": BRANCHES,
