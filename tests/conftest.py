@@ -50,6 +50,33 @@ def group_of(item):
     return None if alone else item.nodeid.partition("[")[0].rpartition("::")[0]
 
 
+def check_each(cases, name=ascii):
+    """Make one test of a check and a table of small cases; it runs all of them and names those that fail.
+
+    A test a case would cost more than the cases do.
+
+    Args:
+        cases: the arguments of the check, a tuple where there are several.
+        name: makes the name of a case.
+    """
+
+    def one_test(check):
+        def test():
+            failed = []
+            for case in cases:
+                try:
+                    check(*case) if type(case) is tuple else check(case)
+                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - raised below
+                    failed.append((name(case), error))
+            if failed:
+                names, errors = zip(*failed, strict=True)
+                raise BaseExceptionGroup(f"{len(failed)} of {len(cases)} cases: {', '.join(names)}", errors)
+
+        return test
+
+    return one_test
+
+
 def table_cells(text):
     """Return the cells of each line of the tables in a Markdown text."""
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]

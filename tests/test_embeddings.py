@@ -34,6 +34,7 @@ def test_the_packaged_model_knows_meaning_and_needs_no_network(socket_disabled, 
 
 
 @needs_model
+@pytest.mark.slow
 def test_one_embedder_serves_the_process_its_threads_and_its_loops():
     model = default_embeddings()
     assert default_embeddings() is model
@@ -61,6 +62,7 @@ def test_a_store_embeds_with_it_by_default(tmp_path):
 
 
 @needs_model
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "\x00", "\U0001f600 日本語", "a" * 100_000])
 def test_any_text_gets_a_finite_vector(text):
     assert np.isfinite(default_embeddings().embed_query(text)).all()

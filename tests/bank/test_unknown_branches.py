@@ -77,7 +77,7 @@ def test_without_a_checkpointer_there_are_no_branches_whatever_the_thread_id(bui
 
 
 @pytest.mark.parametrize("build", [loop, matts])
-@pytest.mark.parametrize("length", [1, 20])
+@pytest.mark.parametrize("length", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_a_bank_that_outlives_its_checkpoints_is_shown_to_its_threads(build, length):
     store = indexed_memory()
     run(build(Looking()).compile(checkpointer=InMemorySaver(), store=store), *range(length))
@@ -223,7 +223,7 @@ def test_a_run_that_begins_while_another_one_is_half_done_hides_nothing_of_it():
 
 
 @pytest.mark.parametrize("build", [loop, matts])
-@pytest.mark.parametrize("length", [1, 3, 25])
+@pytest.mark.parametrize("length", [1, 3, pytest.param(25, marks=pytest.mark.slow)])
 def test_branches_of_any_length_stay_apart_and_an_orphan_is_known(build, length):
     solver, store = Looking(), indexed_memory()
     app = build(solver).compile(checkpointer=InMemorySaver(), store=store)

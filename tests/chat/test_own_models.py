@@ -5,7 +5,6 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel, G
 from langchain_core.messages import AIMessage
 from langchain_core.rate_limiters import InMemoryRateLimiter
 from langchain_core.runnables import ConfigurableField
-from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr
 
 from reasoningbank_langgraph import Attempt, LLMJudge, SelfConsistencyJudge, create_reasoning_bank
@@ -66,6 +65,8 @@ def test_a_copy_of_a_capped_model_is_capped():
 
 
 def test_settings_bound_to_a_model_become_its_own():
+    from langchain_openai import ChatOpenAI
+
     openai = ChatOpenAI(model="m", base_url="http://localhost:1/v1", api_key="x")
     made = chat_model(openai.bind(temperature=0, model="other").with_config(tags=["mine"]).bind(max_tokens=5))
     assert (made.temperature, made.model_name, made.max_tokens, made.tags) == (0, "other", 5, ["mine"])

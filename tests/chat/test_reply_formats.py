@@ -8,9 +8,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import httpx
-import openai
 import pytest
-from langchain_openai import ChatOpenAI
 from langgraph.store.memory import InMemoryStore
 from typer.testing import CliRunner
 
@@ -31,6 +29,8 @@ pytestmark = pytest.mark.network
 
 def wired(settings):
     """Clients that load no certificates, which takes longer than a test."""
+    import openai
+
     quick = {"trust_env": False, "verify": False}
     clients = {
         "http_client": openai.DefaultHttpxClient(**quick),
@@ -39,8 +39,14 @@ def wired(settings):
     return {"max_retries": 0, **clients, **settings}
 
 
+def langchains(url, **settings):
+    from langchain_openai import ChatOpenAI
+
+    return ChatOpenAI(model="m", base_url=url, api_key="x", **wired(settings))
+
+
 CLIENTS = {
-    "ChatOpenAI": lambda url, **settings: ChatOpenAI(model="m", base_url=url, api_key="x", **wired(settings)),
+    "ChatOpenAI": langchains,
     "BaseChatOpenAI": lambda url, **settings: openai_model("m", base_url=url, **wired(settings)),
 }
 ATTEMPT = Attempt(task="How long is a rope of two pieces?", messages=[("ai", "I add them.")], answer="long")

@@ -123,6 +123,7 @@ def test_one_tenant_is_not_taken_for_another(folder):
     assert "math/b%2Fc: 0 lessons" in call("bank", "show", "--namespace", "math/b%2Fc", "--bank", folder).output
 
 
+@pytest.mark.slow
 def test_warnings_and_unforeseen_errors_do_not_steer_it_either():
     code = (
         "import logging; from reasoningbank_langgraph.cli.screen import prepare; prepare(); evil = chr(27) + '[2J'\n"

@@ -1,11 +1,17 @@
 """Rows of experiments that never ran: the same ones every time."""
 
 import random
+from importlib.util import find_spec
+
+import pytest
 
 from reasoningbank_langgraph import MemoryItem
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.results import Row
 from reasoningbank_langgraph.text import render_memories
+
+EXTRA = ("matplotlib", "pandas", "scipy", "statsmodels")
+needs_extra = pytest.mark.skipif(not all(map(find_spec, EXTRA)), reason="needs the extra `experiments`")
 
 LESSON = MemoryItem(
     title="Convert units before adding",

@@ -6,18 +6,13 @@ import sys
 import pytest
 
 from reasoningbank_langgraph.errors import MissingDependencyError
-
-pytest.importorskip("matplotlib")
-pytest.importorskip("pandas")
-pytest.importorskip("statsmodels")
-
 from reasoningbank_langgraph.experiments.report import plots
 from reasoningbank_langgraph.experiments.report.drawing import LIGHT
 from reasoningbank_langgraph.experiments.summarise import summarise
 
-from .fake_rows import config, row, rows, stream_rows
+from .fake_rows import config, needs_extra, row, rows, stream_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, needs_extra]
 
 SCALING = {
     f"matts-{mode}-{k}{more}": 0.5 for mode in ("parallel", "sequential") for k in (2, 3) for more in ("", "+memory")

@@ -12,18 +12,13 @@ import typer
 
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.errors import ExperimentError
-
-pytest.importorskip("matplotlib")
-pytest.importorskip("pandas")
-pytest.importorskip("statsmodels")
-
 from reasoningbank_langgraph.experiments.report import write_report
 from reasoningbank_langgraph.experiments.report.page import REPRODUCE
 from reasoningbank_langgraph.experiments.summary import Summary
 
-from .fake_rows import config, row, rows
+from .fake_rows import config, needs_extra, row, rows
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, needs_extra]
 
 HOSTILE = [
     "<script>document.title='taken'</script>",

@@ -4,9 +4,6 @@ import random
 
 import pytest
 
-pytest.importorskip("statsmodels")
-pytest.importorskip("scipy")
-
 from reasoningbank_langgraph.experiments.stats import (
     detectable,
     holm,
@@ -16,6 +13,10 @@ from reasoningbank_langgraph.experiments.stats import (
     pair,
     share,
 )
+
+from .fake_rows import needs_extra
+
+pytestmark = needs_extra
 
 
 def outcomes(right, of, seed=0):
@@ -60,6 +61,7 @@ def test_the_bootstrap_gives_the_published_standard_error():
     assert found.method == "bca"
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_difference_covers_the_truth_about_as_often_as_it_says():
     covered = 0
     for trial in range(100):
@@ -129,6 +131,7 @@ def test_too_few_problems_can_show_nothing():
     assert detectable([0] * 20) == pytest.approx(0.366, abs=0.01)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_problems():
     import tracemalloc
 

@@ -5,15 +5,13 @@ import sys
 import pytest
 
 from reasoningbank_langgraph.errors import MissingDependencyError
-from reasoningbank_langgraph.text import render_memories
-
-pytest.importorskip("statsmodels")
-pytest.importorskip("scipy")
-
 from reasoningbank_langgraph.experiments.summarise import summarise
 from reasoningbank_langgraph.experiments.summary import NearDuplicate, Summary
+from reasoningbank_langgraph.text import render_memories
 
-from .fake_rows import LESSON, config, row, rows
+from .fake_rows import LESSON, config, needs_extra, row, rows
+
+pytestmark = needs_extra
 
 
 def two_arms(fixed, broken, alike, **changes):

@@ -85,7 +85,7 @@ def asked_last(chat):
 @pytest.mark.parametrize("kind", ["judge", "extract"])
 def test_no_attempt_is_so_long_that_the_prompt_exceeds_the_context(kind, tokens):
     chat = model(tokens, lambda _: verdict() if kind == "judge" else REPLY)
-    long = Attempt(task="t " * 40_000, messages=[("ai", "x = 1\n" * 50_000)], answer="y " * 20_000)
+    long = Attempt(task="t " * 12_000, messages=[("ai", "x = 1\n" * 5_000)], answer="y " * 12_000)
     if kind == "judge":
         LLMJudge(chat).invoke(long)
     else:

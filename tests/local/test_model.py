@@ -16,7 +16,6 @@ import urllib.request
 from pathlib import Path
 from typing import Literal
 
-import openai
 import pytest
 from pydantic import BaseModel
 
@@ -148,6 +147,8 @@ def test_variables_that_llama_cpp_takes_for_settings_do_not_reach_the_server(pro
 
 @pytest.mark.network
 def test_a_model_whose_server_was_killed_says_so_and_sends_nobody_its_key(program):
+    import openai
+
     program(FAKE)
     with start() as server:
         model = server.chat_model()
@@ -518,6 +519,8 @@ async def test_a_stream_is_not_cut_off_by_the_next_request(smollm):
 
 @pytest.mark.real_model
 def test_a_prompt_longer_than_the_context_is_refused(smollm):
+    import openai
+
     with pytest.raises(openai.BadRequestError, match=r"\(5031 tokens\) exceeds the available context size") as error:
         smollm.chat_model().invoke("word " * 5000)
     assert not refuses_format(error.value)  # any other form of the same prompt would be as long

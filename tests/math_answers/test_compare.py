@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reasoningbank_langgraph.math_answers import equivalent, symbolic
+from tests.conftest import check_each
 
 ROOT = Path(__file__).parents[2]
 OWN_PAIRS = Path(__file__).parents[1] / "data" / "math_answer_pairs.jsonl"
@@ -20,31 +22,24 @@ DATA_SETS = ("gsm8k_test", "gsm8k_train", "math", "multiarith", "svamp")
 needs_math = pytest.mark.skipif(not symbolic.is_available(), reason="the extra `math` is not installed")
 
 
-def rows(path: Path) -> list[dict[str, object]]:
+def rows(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
 
 
-def as_params(path: Path) -> list[object]:
-    found = [
-        pytest.param(row["gold"], row["prediction"], row["expected"], id=f"{row['kind']} {index}")
-        for index, row in enumerate(rows(path))
-    ]
-    return found or [pytest.param("", "", False, marks=pytest.mark.skip(reason=f"{path.name} is not here"))]
+@needs_math
+@check_each(rows(OWN_PAIRS))
+def test_pairs_labelled_by_hand_are_told_apart_in_both_orders(pair: dict[str, Any]) -> None:
+    assert equivalent(pair["gold"], pair["prediction"]) is pair["expected"]
+    assert equivalent(pair["prediction"], pair["gold"]) is pair["expected"]
 
 
 @needs_math
-@pytest.mark.parametrize(("gold", "prediction", "expected"), as_params(OWN_PAIRS))
-def test_pairs_labelled_by_hand_are_told_apart_in_both_orders(gold: str, prediction: str, expected: bool) -> None:
-    assert equivalent(gold, prediction) is expected
-    assert equivalent(prediction, gold) is expected
-
-
-@needs_math
-@pytest.mark.parametrize(("gold", "prediction", "expected"), as_params(SHARED_CASES))
-def test_shared_cases_get_their_label(gold: str, prediction: str, expected: bool) -> None:
-    assert equivalent(gold, prediction) is expected
+@pytest.mark.skipif(not SHARED_CASES.exists(), reason="the shared cases are not on this machine")
+@check_each(rows(SHARED_CASES))
+def test_shared_cases_get_their_label(pair: dict[str, Any]) -> None:
+    assert equivalent(pair["gold"], pair["prediction"]) is pair["expected"]
 
 
 @pytest.mark.parametrize("name", DATA_SETS)
@@ -106,6 +101,6 @@ def test_any_two_texts_get_a_plain_answer(left: str, right: str) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(st.sampled_from(rows(OWN_PAIRS)), st.sampled_from([" ", "  ", "\n", "\t"]))
-def test_blanks_around_an_answer_change_nothing(row: dict[str, object], blank: str) -> None:
+def test_blanks_around_an_answer_change_nothing(row: dict[str, Any], blank: str) -> None:
     gold, prediction = str(row["gold"]), str(row["prediction"])
     assert equivalent(blank + gold, prediction + blank) is equivalent(gold, prediction)

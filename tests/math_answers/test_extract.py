@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reasoningbank_langgraph.math_answers import ExtractedAnswer, extract_answer
+from tests.conftest import check_each
 
 FOUND = [
     (r"So \boxed{42}.", "42"),
@@ -150,17 +150,17 @@ MISSING = [
 ]
 
 
-@pytest.mark.parametrize(("reply", "answer"), FOUND + IN_SEVERAL_BOXES)
+@check_each(FOUND + IN_SEVERAL_BOXES)
 def test_the_marked_answer_is_found(reply: str, answer: str) -> None:
     assert extract_answer(reply) == ExtractedAnswer(answer, None)
 
 
-@pytest.mark.parametrize(("reply", "answer"), UNDER_A_HEADING)
+@check_each(UNDER_A_HEADING)
 def test_an_answer_under_a_heading_is_found(reply: str, answer: str) -> None:
     assert extract_answer("We add 3 and 70.\n\n" + reply) == (answer, None)
 
 
-@pytest.mark.parametrize(("reply", "reason"), MISSING)
+@check_each(MISSING)
 def test_a_missing_answer_has_its_reason(reply: str, reason: str) -> None:
     assert extract_answer(reply) == (None, reason)
 

@@ -186,6 +186,7 @@ print(*(worker._process.pid for worker in symbolic._pool._idle))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_has_workers_of_its_own_and_none_outlives_its_program() -> None:
     pytest.importorskip("mpmath")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from reasoningbank_langgraph.math_answers import equivalent
+from tests.conftest import check_each
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "math_solver"
 ROWS: list[dict[str, Any]] = [
@@ -53,13 +54,13 @@ def test_every_kind_comes_with_several_answers() -> None:
     assert all(len(found) >= 3 for found in answers.values())
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+@check_each(ROWS, name=lambda row: row["id"])
 def test_the_answer_check_accepts_the_answer_and_rejects_another(row: dict[str, Any]) -> None:
     assert equivalent(row["answer"], rf"\boxed{{{row['answer']}}}")
     assert not equivalent(row["answer"], f"{row['answer']} + 1")
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+@check_each(ROWS, name=lambda row: row["id"])
 def test_the_answer_holds_in_its_problem(row: dict[str, Any]) -> None:
     numbers = list(map(int, re.findall(r"-?\d+", row["problem"])))
     assert HOLDS[kind_of(row)](numbers, row["answer"], row["problem"])

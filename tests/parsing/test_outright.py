@@ -4,6 +4,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from reasoningbank_langgraph.parsing import parse_verdict
+from tests.conftest import check_each
 
 HELD = '{"status": "success", "confidence": 0.9, "rationale": "each step holds"}'
 FAILED = '{"status": "failure", "confidence": 0.8, "rationale": "the units are wrong"}'
@@ -87,28 +88,27 @@ SILENT = [
 ]
 
 
-@pytest.mark.parametrize("sentence", FAILURES)
-@pytest.mark.parametrize(
-    "reply", ["{}\n" + HELD, "{} " + HELD, HELD + "\n{}", "{}\nStatus: success", "Thoughts: {}\nStatus: success"]
-)
-def test_a_failure_said_outright_contradicts_a_success(sentence, reply):
-    verdict = parse_verdict(reply.replace("{}", sentence))
-    assert (verdict.status, verdict.reason) == ("indeterminate", "conflict")
+@check_each(FAILURES)
+def test_a_failure_said_outright_contradicts_a_success(sentence):
+    replies = ["{}\n" + HELD, "{} " + HELD, HELD + "\n{}", "{}\nStatus: success", "Thoughts: {}\nStatus: success"]
+    for reply in replies:
+        verdict = parse_verdict(reply.replace("{}", sentence))
+        assert (verdict.status, verdict.reason) == ("indeterminate", "conflict"), reply
 
 
-@pytest.mark.parametrize("sentence", SUCCESSES)
-@pytest.mark.parametrize("reply", ["{}\n" + FAILED, FAILED + "\n{}", "{}\nStatus: failure"])
-def test_a_success_said_outright_contradicts_a_failure(sentence, reply):
-    assert parse_verdict(reply.replace("{}", sentence)).reason == "conflict"
+@check_each(SUCCESSES)
+def test_a_success_said_outright_contradicts_a_failure(sentence):
+    for reply in ("{}\n" + FAILED, FAILED + "\n{}", "{}\nStatus: failure"):
+        assert parse_verdict(reply.replace("{}", sentence)).reason == "conflict", reply
 
 
-@pytest.mark.parametrize("sentence", FAILURES)
+@check_each(FAILURES)
 def test_a_failure_said_outright_agrees_with_a_failure_and_is_none_alone(sentence):
     assert parse_verdict(f"{sentence}\n{FAILED}").status == "failure"
     assert parse_verdict(f"As I see it.\n{sentence}\nSo much for that.").status == "indeterminate"
 
 
-@pytest.mark.parametrize("sentence", SILENT)
+@check_each(SILENT)
 def test_a_sentence_that_says_something_else_contradicts_neither(sentence):
     assert parse_verdict(f"{sentence}\n{HELD}").status == "success"
     assert parse_verdict(f"{sentence}\n{FAILED}").status == "failure"

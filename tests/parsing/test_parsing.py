@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
 from reasoningbank_langgraph.parsing import parse_items, parse_verdict
+from tests.conftest import check_each
 from tests.data import item_replies, verdict_replies
 
 
@@ -25,13 +26,13 @@ def message(reply):
     )
 
 
-@pytest.mark.parametrize("case", verdict_replies.CASES, ids=lambda case: case.name)
+@check_each(verdict_replies.CASES, name=lambda case: case.name)
 def test_verdict_says_what_the_reply_says(case):
     verdict = parse_verdict(message(case.reply))
     assert (verdict.status, verdict.reason, verdict.confidence) == (case.status, case.reason, case.confidence)
 
 
-@pytest.mark.parametrize("case", item_replies.CASES, ids=lambda case: case.name)
+@check_each(item_replies.CASES, name=lambda case: case.name)
 def test_items_are_those_that_are_whole(case):
     parsed = parse_items(message(case.reply))
     titles = [item["title"] for item in parsed.items]

@@ -7,6 +7,8 @@ import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import PurePosixPath
 
+import pytest
+
 from tests.conftest import REPOSITORY
 
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
@@ -44,7 +46,10 @@ def modules_of(name):
     return {".".join(part for part in path if part != "__init__") for path in parts}
 
 
-OWNERS = {extra: {name: modules_of(name) for name in sorted(needed)} for extra, needed in DECLARED.items()}
+@pytest.fixture(scope="module")
+def owners():
+    """The modules of each distribution, by the extra that asks for it."""
+    return {extra: {name: modules_of(name) for name in sorted(needed)} for extra, needed in DECLARED.items()}
 
 
 def named(node):
@@ -59,13 +64,17 @@ def named(node):
     return []
 
 
+@pytest.fixture(scope="module")
 def imports():
-    """Yield the file and the module of each import of somebody else's code in the package."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            for module in named(node):
-                if module.partition(".")[0] not in (*sys.stdlib_module_names, *NOT_ASKED_FOR, PACKAGE.name):
-                    yield path.relative_to(PACKAGE), module
+    """The file and the module of each import of somebody else's code in the package."""
+    own = {*sys.stdlib_module_names, *NOT_ASKED_FOR, PACKAGE.name}
+    return [
+        (path.relative_to(PACKAGE), module)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for module in named(node)
+        if module.partition(".")[0] not in own
+    ]
 
 
 def allowed(path):
@@ -73,21 +82,21 @@ def allowed(path):
     return ["", *(extra for extra, places in MAY_IMPORT.items() if any(path.is_relative_to(place) for place in places))]
 
 
-def test_every_import_is_declared_where_it_is_made():
+def test_every_import_is_declared_where_it_is_made(owners, imports):
     undeclared = {
         (str(path), module)
-        for path, module in imports()
-        if not any(module in modules for extra in allowed(path) for modules in OWNERS[extra].values())
+        for path, module in imports
+        if not any(module in modules for extra in allowed(path) for modules in owners[extra].values())
     }
     assert undeclared == set()
 
 
-def test_every_dependency_but_those_of_development_is_imported():
-    imported = {module for _, module in imports()}
+def test_every_dependency_but_those_of_development_is_imported(owners, imports):
+    imported = {module for _, module in imports}
     unused = {
         name
-        for extra, owners in OWNERS.items()
-        for name, modules in owners.items()
+        for extra, needed in owners.items()
+        for name, modules in needed.items()
         if extra != "dev" and not modules & imported
     }
     assert unused == set()

@@ -143,7 +143,11 @@ def pair_on_a_server(port, embeddings):
 
 
 @pytest.fixture(
-    params=["in memory", "in Chroma", pytest.param("on a server", marks=pytest.mark.network)],
+    params=[
+        "in memory",
+        pytest.param("in Chroma", marks=pytest.mark.slow),
+        pytest.param("on a server", marks=pytest.mark.network),
+    ],
 )
 def pair(request, folder, embeddings):
     """A store to write with and a store to read with."""

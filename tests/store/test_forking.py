@@ -122,6 +122,7 @@ say(len(store.search(HERE, query="x")), store.verify().ok)
 """
 
 
+@pytest.mark.slow
 def test_a_child_that_closes_drops_or_simply_ends_leaves_the_parent_its_bank_and_its_lock(folder, embeddings):
     assert run(CHILD + LEAVE, folder) == ["StoreLockedError", "2 True"]
     with ChromaStore.from_path(folder, embeddings=embeddings) as store:
@@ -161,6 +162,7 @@ say(work())
 """
 
 
+@pytest.mark.slow
 def test_a_child_opens_banks_of_its_own_and_that_of_the_parent_once_it_is_closed(folder):
     assert run(CHILD + OWN, folder) == ["c", "c", "from the parent"]
 
@@ -176,6 +178,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.slow
 def test_a_child_does_not_keep_the_lock_of_a_parent_that_was_killed(folder, embeddings):
     from tests.store.processes import start
 

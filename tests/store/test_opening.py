@@ -101,6 +101,7 @@ except StorePathError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locked", ["folder", "database"])
 def test_a_bank_one_may_only_read_is_refused_and_left_alone(embeddings, locked):
     with tempfile.TemporaryDirectory() as outside:

@@ -127,6 +127,7 @@ except StorePathError as error:
 """
 
 
+@pytest.mark.slow
 def test_an_open_folder_of_another_user_holds_no_new_bank():
     with tempfile.TemporaryDirectory() as outside:
         Path(outside).chmod(0o755)

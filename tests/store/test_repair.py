@@ -149,6 +149,7 @@ def test_a_rebuild_leaves_no_old_index_behind(filled, folder):
     assert filled.verify().ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("job", ["rebuild_index", "vacuum"])
 def test_reads_during_the_change_over_see_the_bank(folder, job):
     with ChromaStore.from_path(folder, index=INDEX, cache_bytes=0) as store:

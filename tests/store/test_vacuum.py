@@ -181,6 +181,7 @@ def test_a_damaged_bank_is_refused_and_stays_as_it_was(folder):
         assert store.verify().ok
 
 
+@pytest.mark.slow
 def test_a_database_that_cannot_be_written_anew_is_named_and_the_bank_goes_on(folder, monkeypatch):
     with ChromaStore.from_path(folder, index=INDEX) as store:
         fill(store)
@@ -233,6 +234,7 @@ def test_memory_that_chroma_wrote_out_is_blanked_when_the_store_closes(folder):
         assert store.verify().ok
 
 
+@pytest.mark.slow
 def test_vectors_in_use_are_not_blanked(folder):
     with ChromaStore.from_path(folder, index=INDEX) as store:
         for start in range(0, 1200, 300):

@@ -19,7 +19,7 @@ from reasoningbank_langgraph.text import (
 )
 from reasoningbank_langgraph.text.fencing import cut
 from tests.benchmarks import fence_corpus
-from tests.conftest import DATA
+from tests.conftest import DATA, check_each
 from tests.data.chat_tokens import TOKENS
 from tests.data.fence_payloads import DISGUISES, PAYLOADS, UNTOUCHED
 from tests.fence_checks import inside, problem_in_block, problem_in_rendered, problem_in_text
@@ -33,12 +33,13 @@ def test_every_payload_in_every_field_stays_inside():
     assert [(name, fault) for name, fault in results if fault] == []
 
 
-@pytest.mark.parametrize("text", UNTOUCHED, ids=ascii)
+@check_each(UNTOUCHED)
 def test_plain_text_comes_out_byte_for_byte(text):
     assert clean_line(text) == text
     assert clean_text(text) == text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the math problems are not on this machine")
 def test_no_math_problem_or_solution_is_changed():
     rows = [json.loads(line) for path in DATA.glob("*.jsonl") for line in path.read_bytes().split(b"\n")[:1500] if line]
@@ -49,10 +50,8 @@ def test_no_math_problem_or_solution_is_changed():
     assert [text for text in texts if clean_text(text) != text] == []
 
 
-@pytest.mark.parametrize(
-    ("family", "token"), [(family, token) for family in TOKENS for token in TOKENS[family]], ids=ascii
-)
-def test_a_token_of_a_chat_model_is_broken(family, token):
+@check_each([token for tokens in TOKENS.values() for token in tokens])
+def test_a_token_of_a_chat_model_is_broken(token):
     for text in (token, f"so{token}x", f"So {token.replace('|', chr(0xFF5C))}", f"a\n{token[:2]}\u200b{token[2:]}\nb"):
         for clean in (clean_line, clean_text):
             assert token not in fold_bars(clean(text))
@@ -62,7 +61,7 @@ def fold_bars(text):
     return text.replace("\uff5c", "|")
 
 
-@pytest.mark.parametrize("line", DISGUISES, ids=ascii)
+@check_each(DISGUISES)
 def test_a_role_at_the_start_of_a_line_is_broken_in_whatever_disguise(line):
     for clean in (clean_line, clean_text):
         broken = clean(line + " obey")
@@ -223,9 +222,9 @@ def ends(text, max_chars):
 def test_both_ends_fill_the_budget_in_equal_parts(length):
     text = "x" * length
     for max_chars in range(100, 300):
-        head, tail = ends(text, max_chars)
+        head, _, tail = shown = inside(fence(text, "attempt", max_chars=max_chars)).splitlines()
         assert abs(len(head) - len(tail)) <= 1
-        assert max_chars - 16 <= len(inside(fence(text, "attempt", max_chars=max_chars))) <= max_chars
+        assert max_chars - 16 <= len("\n".join(shown)) <= max_chars
 
 
 def test_the_ends_are_cut_between_words_and_lose_no_more_than_one():

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.text import redact_secrets
-from tests.conftest import DATA
+from tests.conftest import DATA, check_each
 from tests.data.planted_secrets import CLEAN, PLANTED
 from tests.text.test_fence import HOSTILE
 
 PROBLEMS = sorted(DATA.glob("*.jsonl"))
 
 
-@pytest.mark.parametrize(("kind", "text"), PLANTED, ids=ascii)
+@check_each(PLANTED)
 def test_a_planted_secret_is_taken_out_of_the_text_around_it(kind, text):
     redacted = redact_secrets(f"The agent wrote: {text} and went on.")
     assert redacted.found == {kind: 1}
@@ -27,11 +27,12 @@ def test_there_are_a_hundred_planted_secrets():
     assert len(PLANTED) >= 100
 
 
-@pytest.mark.parametrize("text", CLEAN, ids=ascii)
+@check_each(CLEAN)
 def test_what_only_looks_like_a_secret_stays(text):
     assert redact_secrets(f"We see {text} here.") == (f"We see {text} here.", {})
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PROBLEMS, reason="the math problems are not on this machine")
 def test_no_math_problem_or_solution_is_changed():
     texts = [json.loads(line) for path in PROBLEMS for line in path.read_bytes().split(b"\n") if line]
