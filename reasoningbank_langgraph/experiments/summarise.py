@@ -30,6 +30,7 @@ from reasoningbank_langgraph.experiments.summary import (
     RowId,
     Summary,
 )
+from reasoningbank_langgraph.judges.audit import Confusion
 
 Rows = Mapping[str, Sequence[Row]]
 """By arm."""
@@ -181,17 +182,9 @@ def _adjusted(drafts: Sequence[Comparison]) -> list[Comparison]:
 
 def _judges(rows: Rows) -> Iterator[JudgeTable]:
     for arm, of in rows.items():
-        met = Counter((row.verdict, row.right) for row in of if row.verdict is not None)
-        if met:
-            yield JudgeTable(
-                arm=arm,
-                tp=met["success", True],
-                fp=met["success", False],
-                tn=met["failure", False],
-                fn=met["failure", True],
-                undecided_right=met["indeterminate", True],
-                undecided_wrong=met["indeterminate", False],
-            )
+        judged = [(row.verdict, row.right) for row in of if row.verdict is not None]
+        if judged:
+            yield JudgeTable(arm=arm, **Confusion.of_verdicts(judged)._asdict())
 
 
 def _outcomes(rows: Sequence[Row]) -> dict[Key, bool]:

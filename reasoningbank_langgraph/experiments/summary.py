@@ -8,6 +8,7 @@ from pydantic import Field
 
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.stats import Interval
+from reasoningbank_langgraph.judges.audit import Confusion
 from reasoningbank_langgraph.records import Record
 
 Count = Annotated[int, Field(ge=0)]
@@ -62,6 +63,11 @@ class ArmSummary(Record):
     """Share of the problems before which a memory was shown."""
     similarity: float | None = None
     """Of the nearest lesson shown, mean over problems."""
+
+    @property
+    def has_bank(self) -> bool:
+        """Whether it was shown a memory or learned anything."""
+        return bool(self.shown or self.learned or self.bank)
 
 
 class Comparison(Record):
@@ -144,6 +150,11 @@ class JudgeTable(Record):
     fn: Count
     undecided_right: Count
     undecided_wrong: Count
+
+    @property
+    def confusion(self) -> Confusion:
+        """The counts, with the rates that follow from them."""
+        return Confusion(**self.model_dump(exclude={"arm"}))
 
 
 class Origin(Record):

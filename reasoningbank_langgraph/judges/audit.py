@@ -67,8 +67,13 @@ class Confusion(NamedTuple):
 
     @classmethod
     def of(cls, audited: Iterable[AuditedAttempt]) -> Self:
-        """Count."""
-        counts = Counter((str(entry.verdict.status), entry.right) for entry in audited)
+        """Count attempts that were audited."""
+        return cls.of_verdicts((entry.verdict.status, entry.right) for entry in audited)
+
+    @classmethod
+    def of_verdicts(cls, verdicts: Iterable[tuple[str, bool]]) -> Self:
+        """Count attempts by what the judge said of them and whether they are right."""
+        counts = Counter((str(status), right) for status, right in verdicts)
         return cls(
             tp=counts["success", True],
             fp=counts["success", False],

@@ -197,7 +197,7 @@ def test_the_page_tells_how_to_run_it_again_and_what_was_sent(tmp_path):
     prompts = [{"hash": "0123456789abcdef", "messages": [["system", "Solve <it>."], ["human", "Problem 1"]]}]
     settings = config(seeds=(7,), temperature=0.5)
     page = report(folder(tmp_path, rows({"baseline": 0.5, "memory": 0.5}, 5, (7,)), settings, prompts=prompts))
-    for told in (REPRODUCE, "&quot;temperature&quot;: 0.5", "Solve &lt;it&gt;.", "as it was sent"):
+    for told in (REPRODUCE, "&#34;temperature&#34;: 0.5", "Solve &lt;it&gt;.", "as it was sent"):
         assert told in page
 
 

@@ -2,13 +2,11 @@
 
 - `write`: from the folder of a run to its report
 - `page`: the page of an experiment: one file, nothing fetched, readable without scripts
-- `tables`: the figures of the page: arms, and comparisons
 - `differences`: the problems on which two arms differ, to be read one by one: what was asked, shown and answered
-- `audits`: the parts of the page that check the experiment itself: leaks, and the judge
 - `wording`: figures as sentences, so that nobody has to know what a p value is to read a result rightly
 - `plots`: pictures of an experiment: what the arms reached, what more attempts bring, how the bank grows
 - `drawing`: how every picture looks: narrow enough for a phone, in light and dark, told apart without colour
-- `html_parts`: pieces of HTML. Every text from outside passes `safe`, so that it is shown and never obeyed
+- `rendering`: the templates: every text is escaped, what cannot be seen in it is named, and long ones are cut
 """
 
 from reasoningbank_langgraph.experiments.report.write import write_report

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.stats import Interval
-from reasoningbank_langgraph.experiments.summary import ArmSummary, Comparison, LeakAudit
+from reasoningbank_langgraph.experiments.summary import ArmSummary, Comparison, Group, LeakAudit
+
+QUESTIONS: dict[Group, str] = {
+    "arm": "Is an arm better than the first one?",
+    "control": "Is memory better than other text in its place?",
+    "same attempts": "Does memory add to several attempts?",
+    "bank size": "Is a smaller bank better than the first arm?",
+    "placebo": "Does other text in place of memory change anything?",
+}
+"""What the comparisons of a group answer."""
 
 
 def points(share: float) -> str:
@@ -45,7 +54,7 @@ def caveat(found: Comparison) -> str:
     return "" if found.shown or found.difference is None else f"{_power(found)}{_split(found)}"
 
 
-def verdict(found: Comparison) -> str:
+def conclusion(found: Comparison) -> str:
     """Return the sentence without its figures, for a place that has them already."""
     if found.difference is None:
         return "No problem in common."
