@@ -27,8 +27,8 @@ from rich.console import Console
 from rich.table import Table
 
 from reasoningbank_langgraph import ChromaStore, Scaling
-from reasoningbank_langgraph.experiments.report.wording import points_interval
 from reasoningbank_langgraph.experiments.stats import Paired, holm, mcnemar_p, mean_difference, pair
+from reasoningbank_langgraph.experiments.wording import points_interval
 from reasoningbank_langgraph.local import start_local_model
 from reasoningbank_langgraph.local.model_choice import resolve_model
 from reasoningbank_langgraph.math_solver import create_math_solver

@@ -1,24 +1,5 @@
 """Does memory help? Arms, controls and statistics that say so honestly.
 
-config.py        what an experiment is
-folder.py        the folder of a run, and its problems
-arms.py          the arms
-memories.py      what each shows, and the controls
-leaks.py         how an answer could reach the solver through the bank
-leak_audit.py    the same, found again from the rows alone
-learning.py      making a bank
-banks.py         the banks that are shown
-asking.py        one problem, one arm: a graded row
-run.py           all of it, in order
-results.py       the rows
-prompts_file.py  the prompts
-progress.py      what a person sees meanwhile
-stats.py         intervals and tests
-summary.py       what a run comes to; summarise.py makes it from the rows
-wording.py       figures as sentences
-plots.py         pictures; drawing.py is how they look
-report.py        the page, from report_*.py and html_parts.py
-
 - `config`: what an experiment is: saved with the run, and enough to repeat it
 - `run`: carry out an experiment: learn, then compare the arms on the same problems, and report
 - `folder`: the folder of a run: it belongs to one configuration, to its models and to one set of problems
@@ -31,9 +12,10 @@ report.py        the page, from report_*.py and html_parts.py
 - `summarise`: from rows to a summary
 - `summary`: what an experiment found: the records of `summary.json`
 - `stats`: statistics of paired outcomes. The unit is the problem: what its seeds gave belongs together
+- `wording`: figures as sentences, for readers who do not know what a p value is
 - `leaks`: how an answer could reach the solver through the bank: in an item
 - `leak_audit`: the leak audit, recomputed from the rows alone, so that it does not depend on the guard it checks
 - `prompts_file`: the prompts that were sent, each once, so that a reader can check what the arms differ in
 - `progress`: what a person sees while an experiment runs: one line an arm, with what is left and what it cost so far
-- `report`: the report of an experiment: figures as sentences, tables and pictures, on one page
+- `report`: the report of an experiment: figures, tables and pictures, on one page
 """

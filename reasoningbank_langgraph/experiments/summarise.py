@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from reasoningbank_langgraph.experiments.arms import Arm, arms_of
 from reasoningbank_langgraph.experiments.config import CONTROLS, ExperimentConfig
 from reasoningbank_langgraph.experiments.leak_audit import audit_leaks
-from reasoningbank_langgraph.experiments.report.wording import headline, notes, sentence
 from reasoningbank_langgraph.experiments.results import Row
 from reasoningbank_langgraph.experiments.stats import (
     ALPHA,
@@ -30,6 +29,7 @@ from reasoningbank_langgraph.experiments.summary import (
     RowId,
     Summary,
 )
+from reasoningbank_langgraph.experiments.wording import headline, notes, sentence
 from reasoningbank_langgraph.judges.audit import Confusion
 
 Rows = Mapping[str, Sequence[Row]]

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.report.wording import headline_claim, points, points_interval
 from reasoningbank_langgraph.experiments.summary import Origin, Summary
+from reasoningbank_langgraph.experiments.wording import headline_claim, points, points_interval
 
 from ..conftest import REPOSITORY, table_cells  # noqa: TID252 - the folder of the tests
 

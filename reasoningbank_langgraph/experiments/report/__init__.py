@@ -1,9 +1,8 @@
-"""The report of an experiment: figures as sentences, tables and pictures, on one page.
+"""The report of an experiment: figures, tables and pictures, on one page.
 
 - `write`: from the folder of a run to its report
 - `page`: the page of an experiment: one file, nothing fetched, readable without scripts
 - `differences`: the problems on which two arms differ, to be read one by one: what was asked, shown and answered
-- `wording`: figures as sentences, so that nobody has to know what a p value is to read a result rightly
 - `plots`: pictures of an experiment: what the arms reached, what more attempts bring, how the bank grows
 - `drawing`: how every picture looks: narrow enough for a phone, in light and dark, told apart without colour
 - `rendering`: the templates: every text is escaped, what cannot be seen in it is named, and long ones are cut

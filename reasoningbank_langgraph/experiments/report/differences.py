@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from reasoningbank_langgraph.experiments.report.wording import main_comparison
 from reasoningbank_langgraph.experiments.results import Row
 from reasoningbank_langgraph.experiments.summary import Comparison
+from reasoningbank_langgraph.experiments.wording import main_comparison
 
 MOST, FEW = 120, 12
 """Entries of the main comparison, and of each other one: the page stays small however long the run was."""

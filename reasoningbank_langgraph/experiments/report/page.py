@@ -9,13 +9,13 @@ from importlib.resources import files
 from reasoningbank_langgraph.experiments.report.differences import Rows, listed_comparisons
 from reasoningbank_langgraph.experiments.report.plots import Picture
 from reasoningbank_langgraph.experiments.report.rendering import environment
-from reasoningbank_langgraph.experiments.report.wording import (
+from reasoningbank_langgraph.experiments.summary import LeakAudit, NearDuplicate, Summary
+from reasoningbank_langgraph.experiments.wording import (
     QUESTIONS,
     below_headline,
     headline_claim,
     main_comparison,
 )
-from reasoningbank_langgraph.experiments.summary import LeakAudit, NearDuplicate, Summary
 
 Prompts = Mapping[str, Sequence[tuple[str, str]]]
 """Messages as (role, text), by arm."""

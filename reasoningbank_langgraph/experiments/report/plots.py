@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from reasoningbank_langgraph.errors import MissingDependencyError
 from reasoningbank_langgraph.experiments.arms import Arm, arms_of
 from reasoningbank_langgraph.experiments.report.drawing import DARK, LIGHT, Theme, canvas, key, png, share_axis, title
-from reasoningbank_langgraph.experiments.report.wording import points
 from reasoningbank_langgraph.experiments.results import Row
 from reasoningbank_langgraph.experiments.stats import Interval
 from reasoningbank_langgraph.experiments.summary import ArmSummary, Summary
+from reasoningbank_langgraph.experiments.wording import points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from reasoningbank_langgraph.errors import MissingDependencyError
-from reasoningbank_langgraph.experiments.report.wording import conclusion, p_value, points
+from reasoningbank_langgraph.experiments.wording import conclusion, p_value, points
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -1,4 +1,4 @@
-"""Figures as sentences, so that nobody has to know what a p value is to read a result rightly."""
+"""Figures as sentences, for readers who do not know what a p value is."""
 
 from __future__ import annotations
 
