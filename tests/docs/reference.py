@@ -51,7 +51,7 @@ def modules():
     parts = [f"# Modules\n\nNames that are imported from a module, as in `from {PACKAGE.name}.local import ...`.\n"]
     for name, public in MODULES.items():
         module = import_module(f"{PACKAGE.name}.{name}")
-        title = f"# {PACKAGE.name}.{name}\n\n{inspect.getdoc(module).partition(chr(10) * 2)[0]}\n"
+        title = f"# {name}\n\n{inspect.getdoc(module).partition(chr(10) * 2)[0]}\n"
         parts += [title, *(entry(each, getattr(module, each)) for each in public)]
     return re.sub(r"^(#+) (?!Modules)", r"#\1 ", "\n".join(parts), flags=re.MULTILINE)
 
