@@ -1,17 +1,17 @@
 """The command `reasoningbank`.
 
 - `solve`: `reasoningbank solve`: the math solver with a bank on disk, problem by problem
-- `demo`: `reasoningbank demo`: a bank grows on twenty small problems, then new ones are solved with it and without
-- `demo_problems`: kinds of problems that a model of 135 million parameters solves now and then
-- `demo_screen`: what `reasoningbank demo` shows: a line a problem under a line that moves, and what came of it
-- `bank`: `reasoningbank bank`: look at a bank, check it, repair it, clean it, move it to another embedder, serve it
-- `lessons`: `reasoningbank bank export`, `import`, `forget`: the lessons of one namespace
-- `model`: `reasoningbank model`: see and fetch local models
-- `audit`: `reasoningbank judge-audit`: a judge against known answers
+- `solve_report`: what `solve` prints: a paragraph for each problem and a table at the end
+- `demo`: `reasoningbank demo`: a bank grows on twenty small problems and is tried on new ones
+- `demo_problems`: problems that a model of 135 million parameters solves now and then
+- `demo_report`: what `demo` prints: a line for each problem, a progress bar and a summary
+- `bank`: `reasoningbank bank`: show a bank, check it, repair it, clean it, re-embed it and serve it
+- `lessons`: `reasoningbank bank export`, `import` and `forget`: the lessons of one namespace
+- `model`: `reasoningbank model`: list local models and download them
+- `audit`: `reasoningbank judge-audit`: how often a judge is right on attempts with known answers
 - `experiment`: `reasoningbank experiment`: does memory help this model on these problems?
-- `report`: what `reasoningbank solve` shows: a paragraph a problem, a table at the end
-- `labels`: labels and ids as the terminal shows them and as commands read them: one form, safe to copy, for one name
-- `screen`: the terminal: the one way to it, which obeys no text, and how commands end when something is wrong
+- `identifiers`: namespaces and ids in a form that is safe to print and can be pasted back into a command
+- `terminal`: the two consoles, which show control characters instead of obeying them, and how errors are printed
 - `__main__`: `python -m reasoningbank_langgraph.cli` is the command `reasoningbank`
 """
 
@@ -23,8 +23,8 @@ from reasoningbank_langgraph.cli.bank import bank_app
 from reasoningbank_langgraph.cli.demo import demo
 from reasoningbank_langgraph.cli.experiment import experiment_app
 from reasoningbank_langgraph.cli.model import model_app
-from reasoningbank_langgraph.cli.screen import Commands, prepare
 from reasoningbank_langgraph.cli.solve import solve
+from reasoningbank_langgraph.cli.terminal import Commands, prepare
 
 app = typer.Typer(
     cls=Commands,

@@ -12,7 +12,7 @@ import typer
 from rich.progress import track
 from rich.table import Table
 
-from reasoningbank_langgraph.cli.screen import console, named_errors
+from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.errors import ModelCallError, ProblemFileError
 from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TIME_LIMIT = 600.0
 
 
-class Kind(StrEnum):
+class JudgeKind(StrEnum):
     """Judges that can be audited."""
 
     LLM = "llm"
@@ -36,7 +36,7 @@ class Kind(StrEnum):
 
 def judge_audit(
     file: Annotated[Path, typer.Option(help="JSONL with `problem`, `answer` and, if already made, `attempt`.")],
-    judge: Annotated[Kind, typer.Option(help="The judge.")] = Kind.LLM,
+    judge: Annotated[JudgeKind, typer.Option(help="The judge.")] = JudgeKind.LLM,
     model: Annotated[str | None, typer.Option(help="Model that judges, named as in `solve`.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Take the first so many problems of the file.")] = None,
     tail: Annotated[
@@ -47,20 +47,20 @@ def judge_audit(
     from reasoningbank_langgraph.judges.audit import Confusion, audit, with_claim
 
     with named_errors():
-        problems = _answered(file, limit)
+        problems = _read_answered_problems(file, limit)
         with _model(model) as resolved:
             console.print(f"model: {resolved.description}")
             attempts = [_attempt(problem, resolved.chat) for problem in track(problems, "attempts", console=console)]
-            judging = _judge(judge, resolved.chat)
-            plain = list(track(audit(judging, attempts), "judging", len(attempts), console=console))
-            _show(f"{judge.value} judge", Confusion.of(plain))
+            judge_attempt = _judge(judge, resolved.chat)
+            plain = list(track(audit(judge_attempt, attempts), "judging", len(attempts), console=console))
+            _print_confusion(f"{judge.value} judge", Confusion.of(plain))
             if tail:
-                claiming = audit(judging, [with_claim(entry.attempt) for entry in plain])
+                claiming = audit(judge_attempt, [with_claim(entry.attempt) for entry in plain])
                 claimed = list(track(claiming, "judging with the claim", len(plain), console=console))
-                _show(f"{judge.value} judge, attempts that claim success", Confusion.of(claimed))
+                _print_confusion(f"{judge.value} judge, attempts that claim success", Confusion.of(claimed))
 
 
-def _answered(file: Path, limit: int | None) -> list[Problem]:
+def _read_answered_problems(file: Path, limit: int | None) -> list[Problem]:
     problems = read_problems(file, limit)
     for number, problem in enumerate(problems, 1):
         if problem.answer is None:
@@ -83,32 +83,32 @@ def _attempt(problem: Problem, chat: BaseChatModel) -> Attempt:
     from reasoningbank_langgraph.math_solver import solve_step
     from reasoningbank_langgraph.records import Attempt
 
-    said = problem.attempt
-    if said is None:
+    reply = problem.attempt
+    if reply is None:
         try:
             solved: dict[str, Any] = solve_step(chat, 700).invoke({"task": problem.text})
         except Exception as error:
             raise ModelCallError(f"attempt at {problem.id}", error) from error
-        said = str(solved["answer"])
-    messages = [("user", problem.text), ("assistant", said)]
-    return Attempt(task=problem.text, task_id=problem.id, messages=messages, answer=said, reference=problem.answer)
+        reply = str(solved["answer"])
+    messages = [("user", problem.text), ("assistant", reply)]
+    return Attempt(task=problem.text, task_id=problem.id, messages=messages, answer=reply, reference=problem.answer)
 
 
-def _judge(kind: Kind, chat: BaseChatModel) -> Judge:
+def _judge(kind: JudgeKind, chat: BaseChatModel) -> Judge:
     from reasoningbank_langgraph.judges import LLMJudge, SelfConsistencyJudge
 
-    if kind is Kind.LLM:
+    if kind is JudgeKind.LLM:
         return LLMJudge(chat, time_limit=TIME_LIMIT)
     return SelfConsistencyJudge(chat, time_limit=TIME_LIMIT)
 
 
-def _show(title: str, met: Confusion) -> None:
+def _print_confusion(title: str, confusion: Confusion) -> None:
     table = Table(title=title, title_justify="left")
     for heading in ("attempt", "said success", "said failure", "undecided"):
         table.add_column(heading, justify="left" if heading == "attempt" else "right")
-    table.add_row("right", f"{met.tp} (TP)", f"{met.fn} (FN)", str(met.undecided_right))
-    table.add_row("wrong", f"{met.fp} (FP)", f"{met.tn} (TN)", str(met.undecided_wrong))
+    table.add_row("right", f"{confusion.tp} (TP)", f"{confusion.fn} (FN)", str(confusion.undecided_right))
+    table.add_row("wrong", f"{confusion.fp} (FP)", f"{confusion.tn} (TN)", str(confusion.undecided_wrong))
     console.print(table)
-    console.print(f"right verdicts   {met.accuracy}")
-    console.print(f"false successes  {met.false_success}")
-    console.print(f"missed successes {met.missed_success}")
+    console.print(f"right verdicts   {confusion.accuracy}")
+    console.print(f"false successes  {confusion.false_success}")
+    console.print(f"missed successes {confusion.missed_success}")

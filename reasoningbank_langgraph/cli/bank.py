@@ -11,9 +11,9 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from reasoningbank_langgraph.cli.labels import read_namespace, shown_id, shown_namespace
-from reasoningbank_langgraph.cli.report import amount, short
-from reasoningbank_langgraph.cli.screen import console, errors, named_errors
+from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, parse_namespace
+from reasoningbank_langgraph.cli.solve_report import describe_totals, shorten
+from reasoningbank_langgraph.cli.terminal import console, error_console, named_errors
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.records import MemoryItem
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 
 bank_app = typer.Typer(help="A bank on disk: show, verify, rebuild, reindex, vacuum, serve.", no_args_is_help=True)
 _Bank = Annotated[Path, typer.Option(help="Folder of the bank.")]
-_HERE = Path("bank")
+_DEFAULT_FOLDER = Path("bank")
 
 
 @bank_app.command()
 def show(
-    bank: _Bank = _HERE,
+    bank: _Bank = _DEFAULT_FOLDER,
     namespace: Annotated[str | None, typer.Option(help="Labels of one bank, as shown here.")] = None,
 ) -> None:
     """Show every lesson, by namespace, oldest first, and by what `bank forget` finds it."""
     from reasoningbank_langgraph.bank import MemoryBank
     from reasoningbank_langgraph.namespaces import Filled
 
-    with opened(bank) as store:
-        chosen = store.list_namespaces(limit=100_000) if namespace is None else [read_namespace(namespace)]
+    with open_bank(bank) as store:
+        chosen = store.list_namespaces(limit=100_000) if namespace is None else [parse_namespace(namespace)]
         for labels in chosen:
             memory = MemoryBank(store, Filled(labels))
-            console.print(Text(f"{shown_namespace(labels)}: {amount(memory.totals())}", "bold"))
+            console.print(Text(f"{format_namespace(labels)}: {describe_totals(memory.totals())}", "bold"))
             for item in memory.items():
-                _show_item(item)
+                _print_item(item)
 
 
-def _show_item(item: MemoryItem) -> None:
+def _print_item(item: MemoryItem) -> None:
     source = item.provenance
     known_by = {
         "item": item.id,
@@ -50,47 +50,47 @@ def _show_item(item: MemoryItem) -> None:
         "thread": source.thread_id,
         "run": source.run_id,
     }
-    options = "  ".join(f"--{name} {shown_id(value)}" for name, value in known_by.items() if value)
-    console.print(Text(f"  [{item.outcome}] {short(item.title, 80)}"))
-    console.print(Text(f"      when: {short(item.description, 200)}\n      do:   {short(item.content, 400)}"))
+    options = "  ".join(f"--{name} {format_id(value)}" for name, value in known_by.items() if value)
+    console.print(Text(f"  [{item.outcome}] {shorten(item.title, 80)}"))
+    console.print(Text(f"      when: {shorten(item.description, 200)}\n      do:   {shorten(item.content, 400)}"))
     console.print(
-        Text(f"      from: {short(item.task, 100)} ({item.created_at:%Y-%m-%d %H:%M})\n      {options}", "dim")
+        Text(f"      from: {shorten(item.task, 100)} ({item.created_at:%Y-%m-%d %H:%M})\n      {options}", "dim")
     )
 
 
 @bank_app.command()
-def verify(bank: _Bank = _HERE) -> None:
+def verify(bank: _Bank = _DEFAULT_FOLDER) -> None:
     """Check that rows, items and vectors fit together; exit code 1 if they do not."""
-    with opened(bank) as store:
+    with open_bank(bank) as store:
         report = store.verify()
         console.print(str(report))
         raise typer.Exit(0 if report.ok else 1)
 
 
 @bank_app.command()
-def rebuild(bank: _Bank = _HERE) -> None:
+def rebuild(bank: _Bank = _DEFAULT_FOLDER) -> None:
     """Make the vectors and their index anew from the items."""
-    with opened(bank) as store:
+    with open_bank(bank) as store:
         store.rebuild_index()
         console.print(str(store.verify()))
 
 
 @bank_app.command()
-def reindex(bank: _Bank = _HERE) -> None:
+def reindex(bank: _Bank = _DEFAULT_FOLDER) -> None:
     """Move a bank that was made with another embedder to the packaged one; stopped, it goes on when called again."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=errors) as bar:
+    with Progress(*columns, console=error_console) as bar:
         task = bar.add_task("embedding", total=None)
-        with opened(bank, reindex=lambda done, total: bar.update(task, completed=done, total=total)) as store:
+        with open_bank(bank, reindex=lambda done, total: bar.update(task, completed=done, total=total)) as store:
             report = store.verify()
     console.print(str(report))
 
 
 @bank_app.command()
-def vacuum(bank: _Bank = _HERE) -> None:
+def vacuum(bank: _Bank = _DEFAULT_FOLDER) -> None:
     """Remove all traces of deleted and replaced lessons from the files."""
     before = _megabytes(bank)
-    with opened(bank) as store:
+    with open_bank(bank) as store:
         store.vacuum()
         report = store.verify()
     console.print(f"{before:.1f} MB -> {_megabytes(bank):.1f} MB\n{report}")
@@ -98,7 +98,7 @@ def vacuum(bank: _Bank = _HERE) -> None:
 
 @bank_app.command("serve")
 def serve_command(
-    bank: Annotated[Path, typer.Option("--path", "--bank", help="Folder of the bank.")] = _HERE,
+    bank: Annotated[Path, typer.Option("--path", "--bank", help="Folder of the bank.")] = _DEFAULT_FOLDER,
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Where to listen on this machine.")] = 8000,
 ) -> None:
     """Let several programs of this machine use a bank at the same time; ends with Ctrl-C.
@@ -115,7 +115,7 @@ def serve_command(
 
 
 @contextmanager
-def opened(bank: Path, *, reindex: bool | Callable[[int, int], None] = False) -> Iterator[ChromaStore]:
+def open_bank(bank: Path, *, reindex: bool | Callable[[int, int], None] = False) -> Iterator[ChromaStore]:
     """Open an existing bank; a mistyped path must not make a new one."""
     from reasoningbank_langgraph.embeddings import default_embeddings
     from reasoningbank_langgraph.store import ChromaStore

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from reasoningbank_langgraph.cli.demo_problems import drawn
-from reasoningbank_langgraph.cli.demo_screen import Show, Tried
-from reasoningbank_langgraph.cli.screen import console, named_errors
+from reasoningbank_langgraph.cli.demo_problems import draw_problems
+from reasoningbank_langgraph.cli.demo_report import DemoReport, DemoResult
+from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.math_solver.problems import Problem
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-LEARNED_ON, TRIED_ON = 20, 8
+LEARNING_PROBLEMS, NEW_PROBLEMS = 20, 8
 _AT_ONCE = 5
 """Problems worked on at a time, where the model is not on this machine and does not say."""
 
 # Two solved problems show a small model the form of an answer, which it does not get from a rule alone.
-_SHOWN = (
+_EXAMPLES = (
     ("system", "You solve math problems. Write one short line of work, then the answer in \\boxed{}."),
     ("user", "Omar has 4 pens and buys 5 more. How many pens does Omar have now?"),
     ("assistant", "4 + 5 = 9. \\boxed{9}"),
@@ -44,21 +44,21 @@ def demo(
     ] = None,
 ) -> None:
     """Learn from twenty small problems, then see on new ones whether the lessons help."""
-    with named_errors(), _opened(bank, model) as (choice, store, memory):
-        show = Show(memory, str(bank))
-        show.opening(choice.description)
+    with named_errors(), _open_demo(bank, model) as (choice, store, memory):
+        report = DemoReport(memory, str(bank))
+        report.opening(choice.description)
         solver, before = _solver(choice.chat), memory.totals().experiences
         try:
-            _learn(choice, store, solver, show, f"learn-{before}")
-            _compare(choice, store, solver, show, f"new-{before}")
+            _learn(choice, store, solver, report, f"learn-{before}")
+            _compare(choice, store, solver, report, f"new-{before}")
         except KeyboardInterrupt:
             console.print("stopped: the bank is whole, the next run starts from it")
             raise typer.Exit(130) from None
-        show.closing(choice.server is not None)
+        report.closing(choice.server is not None)
 
 
 @contextmanager
-def _opened(bank: Path, model: str | None) -> Iterator[tuple[ResolvedModel, Any, MemoryBank]]:
+def _open_demo(bank: Path, model: str | None) -> Iterator[tuple[ResolvedModel, Any, MemoryBank]]:
     from reasoningbank_langgraph.bank import MemoryBank
     from reasoningbank_langgraph.embeddings import default_embeddings
     from reasoningbank_langgraph.local.model_choice import resolve_model
@@ -81,30 +81,30 @@ def _solver(chat: BaseChatModel) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
     def solve(state: dict[str, Any]) -> dict[str, Any]:
         lessons = [("user", state["memory_prompt"])] if state["memory_prompt"] else []
-        return {"answer": brief.invoke([*_SHOWN, *lessons, ("user", state["task"])]).text}
+        return {"answer": brief.invoke([*_EXAMPLES, *lessons, ("user", state["task"])]).text}
 
     return solve
 
 
-def _learn(choice: ResolvedModel, store: Any, solver: Any, show: Show, seed: str) -> None:
+def _learn(choice: ResolvedModel, store: Any, solver: Any, report: DemoReport, seed: str) -> None:
     """Solve, judge by the known answer, distil, write: each problem may be shown what the earlier ones taught."""
     graph = _graph(choice.chat, solver, store, learn=True)
 
-    def work(problem: Problem) -> Tried:
-        return Tried.of(problem, graph.invoke(*_asked(problem)))
+    def work(problem: Problem) -> DemoResult:
+        return DemoResult.of(problem, graph.invoke(*_graph_input(problem)))
 
-    show.first_pass(LEARNED_ON, _together(work, drawn(LEARNED_ON, seed), choice))
+    report.first_pass(LEARNING_PROBLEMS, _work_at_once(work, draw_problems(LEARNING_PROBLEMS, seed), choice))
 
 
-def _compare(choice: ResolvedModel, store: Any, solver: Any, show: Show, seed: str) -> None:
+def _compare(choice: ResolvedModel, store: Any, solver: Any, report: DemoReport, seed: str) -> None:
     """Solve new problems of the same kinds, each with what the bank holds for it and without."""
     graph = _graph(choice.chat, solver, store, learn=False)
 
-    def work(problem: Problem) -> tuple[Tried, Tried]:
-        without = Tried.of(problem, solver({"task": problem.text, "memory_prompt": ""}))
-        return without, Tried.of(problem, graph.invoke(*_asked(problem)))
+    def work(problem: Problem) -> tuple[DemoResult, DemoResult]:
+        without = DemoResult.of(problem, solver({"task": problem.text, "memory_prompt": ""}))
+        return without, DemoResult.of(problem, graph.invoke(*_graph_input(problem)))
 
-    show.second_pass(TRIED_ON, _together(work, drawn(TRIED_ON, seed), choice))
+    report.second_pass(NEW_PROBLEMS, _work_at_once(work, draw_problems(NEW_PROBLEMS, seed), choice))
 
 
 def _graph(chat: BaseChatModel, solver: Any, store: Any, *, learn: bool) -> Any:
@@ -120,12 +120,14 @@ def _graph(chat: BaseChatModel, solver: Any, store: Any, *, learn: bool) -> Any:
     return built.compile(checkpointer=InMemorySaver(), store=store)
 
 
-def _asked(problem: Problem) -> tuple[dict[str, Any], dict[str, Any]]:
-    asked = {"task": problem.text, "task_id": problem.id, "reference": problem.answer}
-    return asked, {"configurable": {"thread_id": problem.id}}
+def _graph_input(problem: Problem) -> tuple[dict[str, Any], dict[str, Any]]:
+    values = {"task": problem.text, "task_id": problem.id, "reference": problem.answer}
+    return values, {"configurable": {"thread_id": problem.id}}
 
 
-def _together(work: Callable[[Problem], _Result], problems: list[Problem], choice: ResolvedModel) -> Iterator[_Result]:
+def _work_at_once(
+    work: Callable[[Problem], _Result], problems: list[Problem], choice: ResolvedModel
+) -> Iterator[_Result]:
     """Yield results as they come in; as many problems are worked on at once as the model takes."""
     with ThreadPoolExecutor(choice.server.slots if choice.server else _AT_ONCE) as pool:
         running = [pool.submit(work, problem) for problem in problems]

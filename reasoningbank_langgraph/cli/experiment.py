@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reasoningbank_langgraph.cli.screen import console, named_errors
+from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.files import open_file
 
 experiment_app = typer.Typer(help="Does memory help? Compare arms on the same problems.", no_args_is_help=True)

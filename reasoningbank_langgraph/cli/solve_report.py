@@ -12,18 +12,18 @@ from rich.table import Table
 from rich.text import Text
 
 from reasoningbank_langgraph.bank import MemoryBank, Totals
-from reasoningbank_langgraph.cli.screen import console
+from reasoningbank_langgraph.cli.terminal import console
 from reasoningbank_langgraph.math_answers import extract_answer
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.text import clean_line
 
-DONE = "done before"
+DONE_BEFORE = "done before"
 PARTS = ("retrieve", "solve", "judge", "extract", "write")
 _EVENTS = {"retrieved": "retrieve", "judged": "judge", "extracted": "extract", "consolidated": "write"}
 _STYLES = {"success": "green", "failure": "red", "indeterminate": "yellow"}
 
 
-class Seconds:
+class PartSeconds:
     """Seconds a problem took, by part; what passes between retrieval and judging is the solver's."""
 
     def __init__(self, parts: dict[str, float]) -> None:
@@ -39,12 +39,12 @@ class Seconds:
         self._last = at
 
 
-class Outcome(NamedTuple):
+class SolveOutcome(NamedTuple):
     """How one problem went."""
 
     values: dict[str, Any]
     """The graph's channels at the end."""
-    seconds: Seconds
+    seconds: PartSeconds
     resumed: str = ""
     error: str = ""
 
@@ -55,14 +55,14 @@ class Outcome(NamedTuple):
 
 
 @dataclass
-class Report:
+class SolveReport:
     """Prints as problems come in, and keeps count."""
 
     bank: MemoryBank
     thread: str
     path: str
     known: int
-    outcomes: list[tuple[Problem, Outcome]] = field(default_factory=list)
+    outcomes: list[tuple[Problem, SolveOutcome]] = field(default_factory=list)
     stopped: bool = False
 
     @property
@@ -76,16 +76,16 @@ class Report:
         """Say which model works and what the bank holds already."""
         self._line("model", model)
         totals = self.bank.totals()
-        found = "empty, this run starts it" if not totals.items else f"{amount(totals)} from earlier runs"
+        found = "empty, this run starts it" if not totals.items else f"{describe_totals(totals)} from earlier runs"
         self._line("bank", f"{self.path}: {found}")
         self._line("run", f"{self.thread} (--thread {self.thread} goes on with it)")
         console.print()
 
-    def add(self, number: int, problem: Problem, outcome: Outcome) -> None:
+    def add(self, number: int, problem: Problem, outcome: SolveOutcome) -> None:
         """Show one problem: what was recalled and why, the answer, the verdict and why, what was learned."""
         self.outcomes.append((problem, outcome))
         note = f" ({outcome.resumed})" if outcome.resumed else ""
-        console.print(Text(f"[{number}/{self.known}] {problem.id}{note}  ", "bold") + Text(short(problem.text, 90)))
+        console.print(Text(f"[{number}/{self.known}] {problem.id}{note}  ", "bold") + Text(shorten(problem.text, 90)))
         self._recalled(outcome)
         self._answered(problem, outcome)
         self._judged(outcome)
@@ -123,46 +123,46 @@ class Report:
             ("verdicts", ", ".join(f"{count} {status}" for status, count in verdicts.items())),
             (
                 "unreadable replies",
-                f"judge {_unread(outcomes, 'verdict')}, extractor {_unread(outcomes, 'extraction')}",
+                f"judge {_unreadable(outcomes, 'verdict')}, extractor {_unreadable(outcomes, 'extraction')}",
             ),
-            *_speech(outcomes),
-            ("recalled lessons", f"for {_count(recalled, 'problem')}, {own} of them its own"),
+            *_reply_format(outcomes),
+            ("recalled lessons", f"for {_plural(recalled, 'problem')}, {own} of them its own"),
             ("seconds a problem", self._mean_seconds(outcomes)),
-            ("bank now", amount(self.bank.totals())),
+            ("bank now", describe_totals(self.bank.totals())),
         ]
 
-    def _mean_seconds(self, outcomes: list[Outcome]) -> str:
+    def _mean_seconds(self, outcomes: list[SolveOutcome]) -> str:
         timed = [outcome.seconds.parts for outcome in outcomes if outcome.seconds.parts]
         means = ((part, [parts[part] for parts in timed if part in parts]) for part in PARTS)
         return ", ".join(f"{part} {sum(values) / len(values):.2f}" for part, values in means if values) or "none"
 
-    def _recalled(self, outcome: Outcome) -> None:
+    def _recalled(self, outcome: SolveOutcome) -> None:
         memories = outcome.values.get("memories") or []
         for memory in memories:
             item = memory["item"]
-            self._line("recalled", f"{short(item['title'], 70)} (from a {item['outcome']}; {memory['why']})", "cyan")
+            self._line("recalled", f"{shorten(item['title'], 70)} (from a {item['outcome']}; {memory['why']})", "cyan")
         if not memories:
             self._line("recalled", "nothing", "dim")
 
-    def _answered(self, problem: Problem, outcome: Outcome) -> None:
+    def _answered(self, problem: Problem, outcome: SolveOutcome) -> None:
         reply = outcome.values.get("answer")
         if reply is None:
             return
         found = extract_answer(reply)
-        shown = short(reply, 60) + f" ({found.reason})" if found.text is None else short(found.text, 60)
-        expected = "" if problem.answer is None else f" (expected {short(problem.answer, 60)})"
+        shown = shorten(reply, 60) + f" ({found.reason})" if found.text is None else shorten(found.text, 60)
+        expected = "" if problem.answer is None else f" (expected {shorten(problem.answer, 60)})"
         self._line("answer", shown + expected)
 
-    def _judged(self, outcome: Outcome) -> None:
+    def _judged(self, outcome: SolveOutcome) -> None:
         verdict = outcome.verdict
         if verdict:
-            status, why = verdict["status"], short(verdict["rationale"] or verdict["reason"] or "", 140)
+            status, why = verdict["status"], shorten(verdict["rationale"] or verdict["reason"] or "", 140)
             self._line("verdict", f"{status} ({verdict['judge']}): {why}", _STYLES[status])
 
-    def _learned(self, outcome: Outcome) -> None:
+    def _learned(self, outcome: SolveOutcome) -> None:
         lessons = outcome.values.get("lessons") or []
         for lesson in lessons:
-            self._line("learned", f"{short(lesson['title'], 70)}: {short(lesson['content'], 140)}", "magenta")
+            self._line("learned", f"{shorten(lesson['title'], 70)}: {shorten(lesson['content'], 140)}", "magenta")
         report = outcome.values.get("extraction") or {}
         if not lessons and report.get("reason"):
             self._line("learned", f"nothing ({_why_nothing(report)})", "dim")
@@ -171,7 +171,7 @@ class Report:
         console.print(Text(f"  {name:<9} ", "dim") + Text(value, style))
 
 
-def short(text: str, length: int) -> str:
+def shorten(text: str, length: int) -> str:
     """One clean line: text of models and files must not control the terminal."""
     line = " ".join(clean_line(text).split())
     return line if len(line) <= length else line[: length - 1] + "…"
@@ -179,36 +179,36 @@ def short(text: str, length: int) -> str:
 
 def _why_nothing(report: dict[str, Any]) -> str:
     if report["reason"] == "error":
-        return short(report["raw"] or "", 140)
+        return shorten(report["raw"] or "", 140)
     left_out = ", ".join(f"{count} {why.replace('_', ' ')}" for why, count in report["dropped"].items())
     return f"{report['reason']}: {left_out}" if left_out else str(report["reason"])
 
 
-def amount(totals: Totals) -> str:
+def describe_totals(totals: Totals) -> str:
     """Return what a bank holds, in words."""
     split = ", ".join(f"{count} from {name}" for name, count in totals._asdict().items() if name in _STYLES and count)
-    lessons, attempts = _count(totals.items, "lesson"), _count(totals.experiences, "attempt")
+    lessons, attempts = _plural(totals.items, "lesson"), _plural(totals.experiences, "attempt")
     return f"{lessons} of {attempts}" + (f" ({split})" if split else "")
 
 
-def _count(number: int, name: str) -> str:
+def _plural(number: int, name: str) -> str:
     return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
-def _speech(outcomes: list[Outcome]) -> list[tuple[str, str]]:
+def _reply_format(outcomes: list[SolveOutcome]) -> list[tuple[str, str]]:
     """How the model that distils was asked in this run, and what its server refused; nothing where it was not."""
-    reports = [outcome.values.get("extraction") or {} for outcome in outcomes if outcome.resumed != DONE]
-    told = [report for report in reports if report.get("asked")]
-    if not told:
+    reports = [outcome.values.get("extraction") or {} for outcome in outcomes if outcome.resumed != DONE_BEFORE]
+    reports_asked = [report for report in reports if report.get("asked")]
+    if not reports_asked:
         return []
-    refused = ", ".join(told[-1]["fallbacks"])
-    return [("model speaks", told[-1]["asked"] + (f" (refused: {refused})" if refused else ""))]
+    refused = ", ".join(reports_asked[-1]["fallbacks"])
+    return [("model speaks", reports_asked[-1]["asked"] + (f" (refused: {refused})" if refused else ""))]
 
 
-def _recalls_itself(problem: Problem, outcome: Outcome) -> bool:
+def _recalls_itself(problem: Problem, outcome: SolveOutcome) -> bool:
     return any(memory["item"]["task_id"] == problem.id for memory in outcome.values.get("memories") or [])
 
 
-def _unread(outcomes: list[Outcome], channel: str) -> int:
+def _unreadable(outcomes: list[SolveOutcome], channel: str) -> int:
     reasons = [(outcome.values.get(channel) or {}).get("reason") for outcome in outcomes]
     return sum(reason in ("unparsed", "truncated", "empty") for reason in reasons)

@@ -11,8 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from reasoningbank_langgraph.bank import MemoryBank
-from reasoningbank_langgraph.cli.report import amount, short
-from reasoningbank_langgraph.cli.screen import console
+from reasoningbank_langgraph.cli.solve_report import describe_totals, shorten
+from reasoningbank_langgraph.cli.terminal import console
 from reasoningbank_langgraph.math_answers import equivalent, extract_answer
 from reasoningbank_langgraph.math_solver.problems import Problem
 
@@ -20,7 +20,7 @@ _WIDE = 150
 """Columns where the output is no terminal."""
 
 
-class Tried(NamedTuple):
+class DemoResult(NamedTuple):
     """One problem after one try."""
 
     problem: Problem
@@ -32,7 +32,7 @@ class Tried(NamedTuple):
     learned: str
 
     @classmethod
-    def of(cls, problem: Problem, values: Mapping[str, Any]) -> Tried:
+    def of(cls, problem: Problem, values: Mapping[str, Any]) -> DemoResult:
         """Read a try from the channels of a graph."""
         found = extract_answer(values["answer"]).text
         right = found is not None and equivalent(problem.answer or "", found)
@@ -43,40 +43,42 @@ class Tried(NamedTuple):
     def shown(self) -> Text:
         """The answer, with what is right where it is wrong."""
         wrong = f" (not {self.problem.answer})"
-        return Text(f"{short(self.answer, 12)}{' right' if self.right else wrong}", "green" if self.right else "red")
+        return Text(f"{shorten(self.answer, 12)}{' right' if self.right else wrong}", "green" if self.right else "red")
 
 
-class Show:
+class DemoReport:
     """Prints as results come in, and keeps them for the end."""
 
     def __init__(self, bank: MemoryBank, path: str) -> None:
         self.bank, self.path = bank, path
-        self.learned_on: list[Tried] = []
-        self.pairs: list[tuple[Tried, Tried]] = []
+        self.learned_on: list[DemoResult] = []
+        self.pairs: list[tuple[DemoResult, DemoResult]] = []
 
     def opening(self, model: str) -> None:
         """Say which model works and what the bank holds already."""
         totals = self.bank.totals()
         console.print(Text("model  ", "dim") + Text(model))
-        found = f"starts from {amount(totals)} of earlier runs" if totals.items else "empty, this run starts it"
+        found = (
+            f"starts from {describe_totals(totals)} of earlier runs" if totals.items else "empty, this run starts it"
+        )
         console.print(Text("bank   ", "dim") + Text(f"{self.path}: {found}"))
 
-    def first_pass(self, count: int, tries: Iterable[Tried]) -> None:
+    def first_pass(self, count: int, tries: Iterable[DemoResult]) -> None:
         """Show problems that are learned from, and the bank as it grows."""
         console.print(Text(f"\nFirst pass: {count} problems, each judged by its known answer and learned from", "bold"))
-        with _moving(count) as (bar, task):
+        with _progress_bar(count) as (bar, task):
             for tried in tries:
                 self.learned_on.append(tried)
                 right, lessons = sum(one.right for one in self.learned_on), self.bank.totals().items
                 bar.console.print(self._line(tried.problem, tried.shown(), "learned", tried.learned))
                 bar.update(task, advance=1, description=f"right {right}, lessons in the bank {lessons}")
 
-    def second_pass(self, count: int, pairs: Iterable[tuple[Tried, Tried]]) -> None:
+    def second_pass(self, count: int, pairs: Iterable[tuple[DemoResult, DemoResult]]) -> None:
         """Show new problems, each without and with what the bank holds for it."""
         console.print(
             Text(f"\nSecond pass: {count} new problems of the same kinds, without the bank and with it", "bold")
         )
-        with _moving(count) as (bar, task):
+        with _progress_bar(count) as (bar, task):
             for without, having in pairs:
                 self.pairs.append((without, having))
                 both = Text("without ") + without.shown() + "  with " + having.shown()
@@ -89,9 +91,9 @@ class Show:
         right = sum(tried.right for tried in self.learned_on)
         console.print(Text("\nWhat came of it", "bold"))
         console.print(f"  solved    {right} of {len(self.learned_on)} in the first pass")
-        console.print(f"  bank      {amount(self.bank.totals())}: the next run starts from it")
+        console.print(f"  bank      {describe_totals(self.bank.totals())}: the next run starts from it")
         for title in self._titles():
-            console.print(Text(f"  learned   {short(title, 90)}", "magenta"))
+            console.print(Text(f"  learned   {shorten(title, 90)}", "magenta"))
         shown = {having.recalled for _, having in self.pairs if having.recalled}
         count = sum(bool(having.recalled) for _, having in self.pairs)
         console.print(f"  recalled  {len(shown)} different lessons for {count} of {len(self.pairs)} new problems")
@@ -124,8 +126,8 @@ class Show:
     def _line(self, problem: Problem, result: Text, name: str, lesson: str) -> Text:
         width = console.width if console.is_terminal else _WIDE
         room = min(60, max(22, width - 66))
-        line = Text("  ") + Text(short(problem.text, room).ljust(room + 2)) + result
-        line += Text(f"  {name}: {short(lesson, 40)}" if lesson else f"  nothing {name}", "dim")
+        line = Text("  ") + Text(shorten(problem.text, room).ljust(room + 2)) + result
+        line += Text(f"  {name}: {shorten(lesson, 40)}" if lesson else f"  nothing {name}", "dim")
         line.truncate(width, overflow="ellipsis")
         return line
 
@@ -138,7 +140,7 @@ def mcnemar(fixed: int, broken: int) -> float:
 
 
 @contextmanager
-def _moving(count: int) -> Iterator[tuple[Progress, TaskID]]:
+def _progress_bar(count: int) -> Iterator[tuple[Progress, TaskID]]:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console) as bar:
         yield bar, bar.add_task("working", total=count)
