@@ -1,18 +1,17 @@
 """The reference says what the code says."""
 
-import pytest
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph import ChromaStore
 from reasoningbank_langgraph.store.cache.saved_prefixes import ENDING, FROM_ITEMS
 from reasoningbank_langgraph.testing import HashEmbeddings
-from tests.conftest import table_cells
+from tests.conftest import check_each, table_cells
 from tests.docs.configuration import BANK_FILES, VARIABLES, environment
 from tests.docs.reference import FOLDER, PAGES, written
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_of_the_reference_is_what_the_code_says_now(page):
+@check_each(PAGES)
+def test_each_page_of_the_reference_is_what_the_code_says_now(page):
     assert (FOLDER / page).read_text(encoding="utf-8") == written(page), "run `make docs`"
 
 
