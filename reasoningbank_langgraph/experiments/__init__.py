@@ -7,7 +7,7 @@
 - `learning`: making a bank: the loop works through problems in order, and whatever it learns stays
 - `banks`: from the bank that was learned to the banks that are shown: frozen, and for some arms only a part of it
 - `memories`: what an arm shows the solver before a problem, and the controls that tell memory from mere text
-- `asking`: one problem, one arm: from what is shown to a graded row
+- `solving`: one problem, one arm: from what is shown to a graded row
 - `results`: rows of an experiment: one a problem, arm and seed, appended as they come and never written twice
 - `summarise`: from rows to a summary
 - `summary`: what an experiment found: the records of `summary.json`

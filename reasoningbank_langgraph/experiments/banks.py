@@ -12,7 +12,9 @@ from reasoningbank_langgraph.records import MemoryItem
 from reasoningbank_langgraph.store import ChromaStore
 
 
-def frozen(store: ChromaStore, config: ExperimentConfig, size: int | None, train_ids: Collection[str]) -> MemoryBank:
+def frozen_bank(
+    store: ChromaStore, config: ExperimentConfig, size: int | None, train_ids: Collection[str]
+) -> MemoryBank:
     """Return a bank of the lessons from some train problems, of the outcome the configuration asks for.
 
     Args:

@@ -32,7 +32,7 @@ class ProblemSets(NamedTuple):
         return hashlib.sha256(repr((self.train, self.test)).encode()).hexdigest()[:16]
 
 
-def claim(out: Path, config: ExperimentConfig, origin: Origin) -> None:
+def claim_folder(out: Path, config: ExperimentConfig, origin: Origin) -> None:
     """Make the folder of a run, or go on in one that was made by the same configuration from the same origin.
 
     Raises:
@@ -54,7 +54,7 @@ def _same(out: Path, name: str, wanted: Mapping[str, Any], what: str) -> None:
     path.write_text(json.dumps(wanted, indent=2) + "\n", encoding="utf-8")
 
 
-def read_sets(config: ExperimentConfig) -> ProblemSets:
+def read_problem_sets(config: ExperimentConfig) -> ProblemSets:
     """Read the problems; those of the train set are taken out of the test set.
 
     Raises:

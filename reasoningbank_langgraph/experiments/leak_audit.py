@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from reasoningbank_langgraph.errors import InvalidRecordError
 from reasoningbank_langgraph.experiments.leaks import states_answer
-from reasoningbank_langgraph.experiments.results import Row
+from reasoningbank_langgraph.experiments.results import ResultRow
 from reasoningbank_langgraph.experiments.summary import Leak, LeakAudit, NearDuplicate
 from reasoningbank_langgraph.records import normalise_task
 from reasoningbank_langgraph.text import parse_rendered
@@ -16,7 +16,7 @@ _SAMPLE, _OTHERS = 200, 10
 """Rows, and other problems for each, whose answers are looked for to tell a leak from chance."""
 
 
-def audit_leaks(rows: Sequence[Row], duplicates: Sequence[NearDuplicate], arms: Sequence[str]) -> LeakAudit:
+def audit_leaks(rows: Sequence[ResultRow], duplicates: Sequence[NearDuplicate], arms: Sequence[str]) -> LeakAudit:
     """Look through what was shown in some arms.
 
     Args:
@@ -55,14 +55,14 @@ def memory_items(memory: str) -> list[str]:
     return [" ".join(item.get(name, "") for name in ("title", "description", "content")) for item in items]
 
 
-def _self_retrieved(rows: Sequence[Row], texts: dict[str, str]) -> Iterator[Row]:
+def _self_retrieved(rows: Sequence[ResultRow], texts: dict[str, str]) -> Iterator[ResultRow]:
     for row in rows:
         own = normalise_task(row.problem)
         if any(source == row.id or texts.get(source) == own for source in row.sources):
             yield row
 
 
-def _by_chance(rows: Sequence[Row], items: Sequence[Sequence[str]]) -> float:
+def _by_chance(rows: Sequence[ResultRow], items: Sequence[Sequence[str]]) -> float:
     """Estimate how many items would hold the answer of some other problem, from a sample with a fixed seed."""
     draw = random.Random(0)  # noqa: S311 - no secret
     answers = list({row.id: row.reference for row in rows}.values())
@@ -75,5 +75,5 @@ def _by_chance(rows: Sequence[Row], items: Sequence[Sequence[str]]) -> float:
     return found * len(rows) / max(len(sampled), 1)
 
 
-def _leak(row: Row) -> Leak:
+def _leak(row: ResultRow) -> Leak:
     return Leak(arm=row.arm, seed=row.seed, id=row.id)

@@ -21,10 +21,10 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.arms import Arm
-from reasoningbank_langgraph.experiments.asking import is_right, sampling
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.memories import guard
-from reasoningbank_langgraph.experiments.results import Results, Row
+from reasoningbank_langgraph.experiments.results import ResultRow, Results
+from reasoningbank_langgraph.experiments.solving import is_right, sampling
 from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
 from reasoningbank_langgraph.math_answers import final_answer
@@ -102,7 +102,7 @@ class Learner:
 
         return RunnableLambda(guarded, name="solve")
 
-    def work(self, problems: Sequence[Problem], results: Results) -> Iterator[Row]:
+    def work(self, problems: Sequence[Problem], results: Results) -> Iterator[ResultRow]:
         """Solve the problems that have no row yet, in order, and yield their rows."""
         self._problems = {problem.text: problem for problem in problems}
         with self._opened() as (app, bank):
@@ -124,7 +124,7 @@ class Learner:
                 raise ExperimentError(f"{self.folder} holds a bank of another run: an arm begins with an empty one")
             yield self._builder.compile(checkpointer=SqliteSaver(connection), store=store), bank
 
-    def _row(self, app: Any, bank: MemoryBank, position: int, problem: Problem) -> Row:
+    def _row(self, app: Any, bank: MemoryBank, position: int, problem: Problem) -> ResultRow:
         thread = sampling(self.config, problem, self.seed)
         thread["configurable"]["thread_id"] = problem.id
         before, started, error = app.get_state(thread), time.perf_counter(), None
@@ -142,7 +142,7 @@ class Learner:
         spent = list(usage.usage_metadata.values())
         reply = str(state.get("answer") or "") if error is None else ""
         shown = guard(problem, _memories(state))
-        return Row(
+        return ResultRow(
             arm=self.arm.name,
             seed=self.seed,
             id=problem.id,

@@ -23,7 +23,7 @@ _FILLER = (
 _NONCE = re.compile(r"(?<=notes )[0-9a-f]{16}(?= ===)")
 
 
-class Shown(NamedTuple):
+class ShownMemory(NamedTuple):
     """A memory for one problem."""
 
     prompt: str = ""
@@ -32,19 +32,19 @@ class Shown(NamedTuple):
     """Ids of items that would have given the answer away."""
 
 
-Showing = Callable[[Problem, int], Shown]
+MemorySource = Callable[[Problem, int], ShownMemory]
 """From a problem and a seed to what is shown."""
 
 
-def nothing(_: Problem, __: int) -> Shown:
+def no_memory(_: Problem, __: int) -> ShownMemory:
     """The baseline."""
-    return Shown()
+    return ShownMemory()
 
 
-def retrieved(bank: MemoryBank, config: ExperimentConfig) -> Showing:
+def retrieved_memory(bank: MemoryBank, config: ExperimentConfig) -> MemorySource:
     """What the loop would retrieve, without what gives the answer away."""
 
-    def show(problem: Problem, _: int) -> Shown:
+    def show(problem: Problem, _: int) -> ShownMemory:
         found = bank.search(
             problem.text,
             task_id=problem.id,
@@ -57,11 +57,11 @@ def retrieved(bank: MemoryBank, config: ExperimentConfig) -> Showing:
     return show
 
 
-def shuffled(show: Showing, problems: Sequence[Problem]) -> Showing:
+def shuffled_memory(show: MemorySource, problems: Sequence[Problem]) -> MemorySource:
     """What another problem of the test would be shown: the same items, at the wrong problems."""
     places = {problem.id: place for place, problem in enumerate(problems)}
 
-    def wrong(problem: Problem, seed: int) -> Shown:
+    def wrong(problem: Problem, seed: int) -> ShownMemory:
         shift = random.Random(f"shuffled {seed}").randrange(1, max(2, len(problems)))  # noqa: S311 - no secret
         other = problems[(places[problem.id] + shift) % len(problems)]
         return guard(problem, show(other, seed).items)
@@ -69,14 +69,14 @@ def shuffled(show: Showing, problems: Sequence[Problem]) -> Showing:
     return wrong
 
 
-def randomly(bank: MemoryBank, config: ExperimentConfig) -> Showing:
+def random_memory(bank: MemoryBank, config: ExperimentConfig) -> MemorySource:
     """Experiences drawn from the bank, whatever the problem."""
     experiences: dict[str, list[MemoryItem]] = {}
     for item in bank.items():
         experiences.setdefault(item.experience_id, []).append(item)
     groups = list(experiences.values())
 
-    def show(problem: Problem, seed: int) -> Shown:
+    def show(problem: Problem, seed: int) -> ShownMemory:
         drawn = random.Random(f"random {seed} {problem.id}").sample(groups, min(config.k, len(groups)))  # noqa: S311
         items = [item for group in drawn for item in group if item.task_id != problem.id][: config.max_items]
         return guard(problem, [RetrievedMemory(item=item, why="drawn at random") for item in items])
@@ -84,13 +84,13 @@ def randomly(bank: MemoryBank, config: ExperimentConfig) -> Showing:
     return show
 
 
-def filler(show: Showing) -> Showing:
+def filler_memory(show: MemorySource) -> MemorySource:
     """Text of the same length and shape as what would be retrieved, about nothing."""
 
-    def empty(problem: Problem, seed: int) -> Shown:
+    def empty(problem: Problem, seed: int) -> ShownMemory:
         items = show(problem, seed).items
         blank = [memory.item.model_copy(update=_without_meaning(memory.item)) for memory in items]
-        return Shown(_rendered(blank))
+        return ShownMemory(_rendered(blank))
 
     return empty
 
@@ -105,11 +105,11 @@ def _words(length: int) -> str:
     return text[:length].rpartition(" ")[0] or text[: max(length, 3)].strip()
 
 
-def guard(problem: Problem, memories: Sequence[RetrievedMemory]) -> Shown:
+def guard(problem: Problem, memories: Sequence[RetrievedMemory]) -> ShownMemory:
     """Return what is left of a memory without the items that give the answer of a problem away."""
     kept = [memory for memory in memories if not gives_away(memory.item, problem)]
     dropped = tuple(memory.item.id for memory in memories if memory not in kept)
-    return Shown(_rendered([memory.item for memory in kept]), tuple(kept), dropped)
+    return ShownMemory(_rendered([memory.item for memory in kept]), tuple(kept), dropped)
 
 
 def _rendered(items: Sequence[MemoryItem]) -> str:

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.table import Table
 
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.results import Row
+from reasoningbank_langgraph.experiments.results import ResultRow
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Tally:
     tokens_out: int = 0
     seconds: float = 0.0
 
-    def count(self, row: Row, times: int = 1) -> None:
+    def count(self, row: ResultRow, times: int = 1) -> None:
         """Add a row, or with -1 take it away."""
         self.done += times * (row.error is None)
         self.right += times * row.right
@@ -48,18 +48,18 @@ class Progress:
     """
 
     def __init__(
-        self, console: Console, config: ExperimentConfig, expected: dict[str, int], there: Sequence[Row]
+        self, console: Console, config: ExperimentConfig, expected: dict[str, int], there: Sequence[ResultRow]
     ) -> None:
         self.config, self.expected = config, expected
         self.arms = {arm: Tally() for arm in expected}
-        self._failed: dict[tuple[str, int, str], Row] = {}
+        self._failed: dict[tuple[str, int, str], ResultRow] = {}
         self._fresh, self._turn = 0, threading.Lock()
         for row in there:
             self.note(row)
         self._fresh, self._started = 0, time.monotonic()
         self._live = Live(console=console, get_renderable=self.table, refresh_per_second=2)
 
-    def note(self, row: Row) -> None:
+    def note(self, row: ResultRow) -> None:
         """Count a row, in place of one that had failed."""
         with self._turn:
             self._fresh += 1

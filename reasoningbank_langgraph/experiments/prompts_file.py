@@ -12,7 +12,7 @@ from reasoningbank_langgraph.prompts import prompt_hash
 PROMPTS = "prompts.jsonl"
 
 
-class Prompts:
+class PromptFile:
     """Prompts of a folder by their hash. Safe to use from threads."""
 
     def __init__(self, out: Path) -> None:
@@ -20,7 +20,7 @@ class Prompts:
         self._turn = threading.Lock()
         self._known = {json.loads(line)["hash"] for line in whole_lines(self.path)}
 
-    def keep(self, messages: list[tuple[str, str]]) -> str:
+    def add(self, messages: list[tuple[str, str]]) -> str:
         """Write the prompt down unless it is there; returns its hash."""
         name = prompt_hash(*(text for _, text in messages))
         with self._turn:

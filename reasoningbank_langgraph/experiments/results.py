@@ -15,7 +15,7 @@ ROWS, CONFIG, ORIGIN, SUMMARY = "results.jsonl", "config.json", "origin.json", "
 DUPLICATES = "duplicates.json"
 
 
-class Row(Record):
+class ResultRow(Record):
     """What became of one problem in one arm."""
 
     arm: str
@@ -78,7 +78,7 @@ class Results:
         self._rows = {row.key: row for row in _read(self.path)}
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ResultRow]:
         """All rows, the last one of each key."""
         with self._turn:
             return list(self._rows.values())
@@ -88,7 +88,7 @@ class Results:
         row = self._rows.get((arm, seed, problem))
         return row is not None and row.error is None
 
-    def append(self, row: Row) -> None:
+    def append(self, row: ResultRow) -> None:
         """Write one row; it is on disk when this returns."""
         with self._turn:
             append_line(self.path, row.to_json())
@@ -120,13 +120,13 @@ def _cut_tail(file: BinaryIO) -> None:
         file.truncate(file.read().rfind(b"\n") + 1)
 
 
-def _read(path: Path) -> list[Row]:
+def _read(path: Path) -> list[ResultRow]:
     return [_row(path, number, line) for number, line in enumerate(whole_lines(path), 1)]
 
 
-def _row(path: Path, number: int, line: bytes) -> Row:
+def _row(path: Path, number: int, line: bytes) -> ResultRow:
     try:
         entry: dict[str, Any] = json.loads(line)
-        return Row.model_validate(entry)
+        return ResultRow.model_validate(entry)
     except ValueError as error:
         raise ExperimentError(f"{path}, line {number}: no row of an experiment: {str(error)[:200]}") from error

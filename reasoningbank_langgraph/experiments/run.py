@@ -16,16 +16,22 @@ from reasoningbank_langgraph.chat.models import model_name_of
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.experiments import memories
 from reasoningbank_langgraph.experiments.arms import Arm, arms_of
-from reasoningbank_langgraph.experiments.asking import Solve, alone, prompt_of, row_of, scaled
-from reasoningbank_langgraph.experiments.banks import frozen
+from reasoningbank_langgraph.experiments.banks import frozen_bank
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.folder import ProblemSets, claim, read_sets
+from reasoningbank_langgraph.experiments.folder import ProblemSets, claim_folder, read_problem_sets
 from reasoningbank_langgraph.experiments.leaks import near_duplicates
 from reasoningbank_langgraph.experiments.learning import LEARNING, Learner
-from reasoningbank_langgraph.experiments.memories import Showing
+from reasoningbank_langgraph.experiments.memories import MemorySource
 from reasoningbank_langgraph.experiments.progress import Progress
-from reasoningbank_langgraph.experiments.prompts_file import Prompts
-from reasoningbank_langgraph.experiments.results import DUPLICATES, Results, Row
+from reasoningbank_langgraph.experiments.prompts_file import PromptFile
+from reasoningbank_langgraph.experiments.results import DUPLICATES, ResultRow, Results
+from reasoningbank_langgraph.experiments.solving import (
+    Solve,
+    prompt_of,
+    solve_and_grade,
+    solve_once,
+    solve_several_times,
+)
 from reasoningbank_langgraph.experiments.summary import Origin
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.store import ChromaStore
@@ -61,14 +67,14 @@ class Run:
 
     def __init__(self, config: ExperimentConfig, out: Path, models: Models, console: Console) -> None:
         self.config, self.out, self.models = config, out, models
-        self.problems = read_sets(config)
+        self.problems = read_problem_sets(config)
         digest = self.problems.digest()
-        claim(
+        claim_folder(
             out,
             config,
             Origin(solver=model_name_of(models.solver), critic=model_name_of(models.critic), problems=digest),
         )
-        self.results, self.prompts, self.arms = Results(out), Prompts(out), arms_of(config)
+        self.results, self.prompts, self.arms = Results(out), PromptFile(out), arms_of(config)
         self.progress = Progress(console, config, self._expected(), self.results.rows)
 
     def carry_out(self) -> None:
@@ -100,7 +106,7 @@ class Run:
                 if arm.memory == "none":
                     solve = self._solve(arm)
                     for position, problem in enumerate(order):
-                        self._row(arm, solve, memories.nothing, seed, position, problem, 0)
+                        self._row(arm, solve, memories.no_memory, seed, position, problem, 0)
                 else:
                     self._learn(self.out / "stream" / f"{arm.name}-{seed}", arm, seed, order)
 
@@ -114,22 +120,22 @@ class Run:
         """Yield a function from an arm to its frozen bank."""
         train = self.problems.train
         with ChromaStore.from_path(self.out / LEARNING / "bank", embeddings=self.models.embeddings) as store:
-            yield lambda arm: frozen(
+            yield lambda arm: frozen_bank(
                 store, self.config, arm.bank, {problem.id for problem in train[: arm.bank or len(train)]}
             )
 
-    def _showing(self, arm: Arm, bank_of: Callable[[Arm], Any]) -> Showing:
+    def _showing(self, arm: Arm, bank_of: Callable[[Arm], Any]) -> MemorySource:
         if arm.memory == "none":
-            return memories.nothing
+            return memories.no_memory
         bank = bank_of(arm)
         if arm.memory == "random":
-            return memories.randomly(bank, self.config)
-        found = memories.retrieved(bank, self.config)
+            return memories.random_memory(bank, self.config)
+        found = memories.retrieved_memory(bank, self.config)
         if arm.memory == "shuffled":
-            return memories.shuffled(found, self.problems.test)
-        return memories.filler(found) if arm.memory == "filler" else found
+            return memories.shuffled_memory(found, self.problems.test)
+        return memories.filler_memory(found) if arm.memory == "filler" else found
 
-    def _compare(self, showings: dict[str, Showing], sizes: dict[str, int]) -> None:
+    def _compare(self, showings: dict[str, MemorySource], sizes: dict[str, int]) -> None:
         """Problem by problem, all arms of each, so that a run that is stopped leaves pairs."""
         solves = {arm.name: self._solve(arm) for arm in self.arms}
         jobs = [
@@ -148,18 +154,18 @@ class Run:
 
     def _solve(self, arm: Arm) -> Solve:
         chat = self.models.solver
-        return scaled(chat, self.config, arm) if arm.attempts > 1 else alone(chat, self.config)
+        return solve_several_times(chat, self.config, arm) if arm.attempts > 1 else solve_once(chat, self.config)
 
     def _row(
-        self, arm: Arm, solve: Solve, show: Showing, seed: int, position: int, problem: Problem, bank: int
+        self, arm: Arm, solve: Solve, show: MemorySource, seed: int, position: int, problem: Problem, bank: int
     ) -> None:
         if self.results.has(arm.name, seed, problem.id):
             return
         shown = show(problem, seed)
-        self.prompts.keep(prompt_of(problem, shown))
-        self._keep(row_of(arm, problem, seed, position, shown, solve, bank))
+        self.prompts.add(prompt_of(problem, shown))
+        self._keep(solve_and_grade(arm, problem, seed, position, shown, solve, bank))
 
-    def _keep(self, row: Row) -> None:
+    def _keep(self, row: ResultRow) -> None:
         self.results.append(row)
         self.progress.note(row)
 

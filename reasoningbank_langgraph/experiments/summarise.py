@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from reasoningbank_langgraph.experiments.arms import Arm, arms_of
 from reasoningbank_langgraph.experiments.config import CONTROLS, ExperimentConfig
 from reasoningbank_langgraph.experiments.leak_audit import audit_leaks
-from reasoningbank_langgraph.experiments.results import Row
+from reasoningbank_langgraph.experiments.results import ResultRow
 from reasoningbank_langgraph.experiments.stats import (
     ALPHA,
     Key,
@@ -32,7 +32,7 @@ from reasoningbank_langgraph.experiments.summary import (
 from reasoningbank_langgraph.experiments.wording import headline, notes, sentence
 from reasoningbank_langgraph.judges.audit import Confusion
 
-Rows = Mapping[str, Sequence[Row]]
+Rows = Mapping[str, Sequence[ResultRow]]
 """By arm."""
 _TAUGHT = {
     "oracle": "What the bank learned from was judged by the reference answers (judge: oracle).",
@@ -41,7 +41,7 @@ _TAUGHT = {
 
 
 def summarise(
-    rows: Sequence[Row],
+    rows: Sequence[ResultRow],
     config: ExperimentConfig,
     duplicates: Sequence[NearDuplicate] = (),
     origin: Origin | None = None,
@@ -76,16 +76,16 @@ def summarise(
     )
 
 
-def _by_arm(rows: Sequence[Row], config: ExperimentConfig) -> dict[str, list[Row]]:
+def _by_arm(rows: Sequence[ResultRow], config: ExperimentConfig) -> dict[str, list[ResultRow]]:
     """Rows by arm, in the order of the configuration, then the rest."""
-    there: dict[str, list[Row]] = defaultdict(list)
+    there: dict[str, list[ResultRow]] = defaultdict(list)
     for row in rows:
         there[row.arm].append(row)
     order = [arm.name for arm in arms_of(config) if arm.name in there]
     return {name: there[name] for name in [*order, *(name for name in there if name not in order)]}
 
 
-def _arm(name: str, rows: Sequence[Row], config: ExperimentConfig, *, compared: bool) -> ArmSummary:
+def _arm(name: str, rows: Sequence[ResultRow], config: ExperimentConfig, *, compared: bool) -> ArmSummary:
     tries = {(row.seed, row.id): row.pass_at_k for row in rows if row.pass_at_k is not None}
     nearest = [max(row.scores) for row in rows if row.scores]
     tokens_in, tokens_out = _mean([row.tokens_in for row in rows]), _mean([row.tokens_out for row in rows])
@@ -187,7 +187,7 @@ def _judges(rows: Rows) -> Iterator[JudgeTable]:
             yield JudgeTable(arm=arm, **Confusion.of_verdicts(judged)._asdict())
 
 
-def _outcomes(rows: Sequence[Row]) -> dict[Key, bool]:
+def _outcomes(rows: Sequence[ResultRow]) -> dict[Key, bool]:
     return {(row.seed, row.id): row.right and row.error is None for row in rows}
 
 

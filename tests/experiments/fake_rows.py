@@ -7,7 +7,7 @@ import pytest
 
 from reasoningbank_langgraph import MemoryItem
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.results import Row
+from reasoningbank_langgraph.experiments.results import ResultRow
 from reasoningbank_langgraph.text import render_memories
 
 EXTRA = ("matplotlib", "pandas", "scipy", "statsmodels")
@@ -53,7 +53,7 @@ def row(arm="memory", id="p0", right=True, seed=0, **changes):
             "tokens_in": 390,
             "bank": 24,
         }
-    return Row.model_validate({**given, **changes})
+    return ResultRow.model_validate({**given, **changes})
 
 
 def rows(chances, problems=60, seeds=(0,), **changes):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from reasoningbank_langgraph.experiments.results import Row
+from reasoningbank_langgraph.experiments.results import ResultRow
 from reasoningbank_langgraph.experiments.summary import Comparison
 from reasoningbank_langgraph.experiments.wording import main_comparison
 
 MOST, FEW = 120, 12
 """Entries of the main comparison, and of each other one: the page stays small however long the run was."""
-Rows = Mapping[tuple[str, int, str], Row]
+Rows = Mapping[tuple[str, int, str], ResultRow]
 """By arm, seed and problem."""
 
 
@@ -19,9 +19,9 @@ class Difference(NamedTuple):
     """A problem that one arm solved and the other did not."""
 
     kind: Literal["broken", "fixed"]
-    before: Row
+    before: ResultRow
     """Of the arm that is compared against."""
-    after: Row
+    after: ResultRow
 
 
 class ListedComparison(NamedTuple):

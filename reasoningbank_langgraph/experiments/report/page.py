@@ -17,12 +17,12 @@ from reasoningbank_langgraph.experiments.wording import (
     main_comparison,
 )
 
-Prompts = Mapping[str, Sequence[tuple[str, str]]]
+SentPrompts = Mapping[str, Sequence[tuple[str, str]]]
 """Messages as (role, text), by arm."""
 REPRODUCE = "reasoningbank experiment repeat --config config.json --out again"
 
 
-def page(summary: Summary, rows: Rows, pictures: Mapping[str, Picture], prompts: Prompts) -> str:
+def page(summary: Summary, rows: Rows, pictures: Mapping[str, Picture], prompts: SentPrompts) -> str:
     """Return the HTML."""
     return (
         environment()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from reasoningbank_langgraph.errors import MissingDependencyError
 from reasoningbank_langgraph.experiments.arms import Arm, arms_of
 from reasoningbank_langgraph.experiments.report.drawing import DARK, LIGHT, Theme, canvas, key, png, share_axis, title
-from reasoningbank_langgraph.experiments.results import Row
+from reasoningbank_langgraph.experiments.results import ResultRow
 from reasoningbank_langgraph.experiments.stats import Interval
 from reasoningbank_langgraph.experiments.summary import ArmSummary, Summary
 from reasoningbank_langgraph.experiments.wording import points
@@ -30,13 +30,13 @@ class Picture(NamedTuple):
     """What a reader who does not see it should know."""
 
 
-def draw(rows: Sequence[Row], summary: Summary) -> dict[str, Picture]:
+def draw(rows: Sequence[ResultRow], summary: Summary) -> dict[str, Picture]:
     """Return the pictures that this experiment has, by file name, as PNG.
 
     Raises:
         MissingDependencyError: the extra `experiments` is not installed.
     """
-    kinds: dict[str, Callable[[Sequence[Row], Summary, Theme], tuple[Figure, str] | None]] = {
+    kinds: dict[str, Callable[[Sequence[ResultRow], Summary, Theme], tuple[Figure, str] | None]] = {
         ACCURACY: _accuracy,
         SCALING: _scaling,
         GROWTH: _stream if summary.config.protocol == "stream" else _bank_sizes,
@@ -49,7 +49,7 @@ def draw(rows: Sequence[Row], summary: Summary) -> dict[str, Picture]:
     }
 
 
-def _accuracy(_: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
+def _accuracy(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
     """Arms with their intervals above, differences to the first arm below."""
     arms = [arm for arm in summary.arms if arm.compared]
     if not arms:
@@ -96,7 +96,7 @@ def _around_zero(axes: Axes, lines: Sequence[Interval], theme: Theme) -> None:
     axes.axvline(0, color=theme.ink, linewidth=1.2)
 
 
-def _scaling(_: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
+def _scaling(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
     """Accuracy and pass@k over the attempts, a panel for each mode."""
     there = {arm.arm: arm for arm in summary.arms}
     arms = [arm for arm in arms_of(summary.config) if arm.name in there]
@@ -133,7 +133,7 @@ def _scaling_lines(axes: Axes, arms: Sequence[tuple[int, ArmSummary]], memory: b
     axes.plot(k, any_right, f"{mark}--", mfc=theme.surface, label=f"pass@k, {name}", **style)
 
 
-def _bank_sizes(rows: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
+def _bank_sizes(rows: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
     """Accuracy over the train problems a bank is made from."""
     there = {arm.arm: arm for arm in summary.arms}
     arms = [arm for arm in arms_of(summary.config) if arm.name in there and arm.attempts == 1]
@@ -163,7 +163,7 @@ def _with_bars(axes: Axes, places: Sequence[int], shares: Sequence[Interval], th
     axes.plot(places, [one.value for one in shares], "s-", label="with memory", **style)
 
 
-def _stream(rows: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
+def _stream(rows: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
     """Running accuracy above, the bank below, over the problems in their order."""
     arms = [arm for arm in arms_of(summary.config) if any(row.arm == arm.name for row in rows)]
     if not arms:
@@ -185,7 +185,7 @@ def _stream(rows: Sequence[Row], summary: Summary, theme: Theme) -> tuple[Figure
     return figure, "Running accuracy of each arm over the stream, and how the bank grew; final figures in the table."
 
 
-def _frame(rows: Sequence[Row]) -> Any:
+def _frame(rows: Sequence[ResultRow]) -> Any:
     try:
         import pandas
     except ImportError as error:

@@ -13,8 +13,8 @@ from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.chat.models import sampling_seed
 from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.memories import Shown
-from reasoningbank_langgraph.experiments.results import Row
+from reasoningbank_langgraph.experiments.memories import ShownMemory
+from reasoningbank_langgraph.experiments.results import ResultRow
 from reasoningbank_langgraph.judges import ReferenceJudge
 from reasoningbank_langgraph.math_answers import final_answer
 from reasoningbank_langgraph.math_solver import create_math_solver, solve_prompt, solve_step
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import RunnableConfig
 
-_TRUTH = ReferenceJudge()
+_REFERENCE_JUDGE = ReferenceJudge()
 _PLACE = ("experiment", "{problem}")
 
 
@@ -38,21 +38,21 @@ class Solved(NamedTuple):
     pass_at_k: bool | None = None
 
 
-Solve = Callable[[Problem, Shown, int], Solved]
+Solve = Callable[[Problem, ShownMemory, int], Solved]
 
 
-def alone(chat: BaseChatModel, config: ExperimentConfig) -> Solve:
+def solve_once(chat: BaseChatModel, config: ExperimentConfig) -> Solve:
     """One solution by the bundled prompt."""
     step = solve_step(chat, config.max_tokens)
 
-    def solve(problem: Problem, shown: Shown, seed: int) -> Solved:
+    def solve(problem: Problem, shown: ShownMemory, seed: int) -> Solved:
         state = {"task": problem.text, "memory_prompt": shown.prompt}
         return Solved(str(step.invoke(state, sampling(config, problem, seed))["answer"]))
 
     return solve
 
 
-def scaled(chat: BaseChatModel, config: ExperimentConfig, arm: Arm) -> Solve:
+def solve_several_times(chat: BaseChatModel, config: ExperimentConfig, arm: Arm) -> Solve:
     """Several solutions with the same memory, of which one is selected without a look at the reference."""
     store = InMemoryStore()
     everything: dict[str, Any] = {"k": ITEMS_PER_GROUP * config.k, "max_items": config.max_items}
@@ -60,10 +60,10 @@ def scaled(chat: BaseChatModel, config: ExperimentConfig, arm: Arm) -> Solve:
         chat, scaling=arm.scaling, learn=False, namespace=_PLACE, max_tokens=config.max_tokens, **everything
     ).compile(store=store)
 
-    def solve(problem: Problem, shown: Shown, seed: int) -> Solved:
+    def solve(problem: Problem, shown: ShownMemory, seed: int) -> Solved:
         place = f"{seed}-{problem.id}".replace(".", "-")
         bank = MemoryBank(store, ("experiment", place))
-        _lay_out(bank, shown)
+        _put_in_order(bank, shown)
         told = sampling(config, problem, seed)
         told["configurable"]["problem"] = place
         # The reference is for pass@k alone: the majority selects, and nothing is learned.
@@ -75,7 +75,7 @@ def scaled(chat: BaseChatModel, config: ExperimentConfig, arm: Arm) -> Solve:
     return solve
 
 
-def _lay_out(bank: MemoryBank, shown: Shown) -> None:
+def _put_in_order(bank: MemoryBank, shown: ShownMemory) -> None:
     """Put the memory where the graph will find it: a store without an index returns items in the order of their ids."""
     provenance = Provenance(thread_id=bank.namespace[-1])
     for place, memory in enumerate(shown.items):
@@ -89,7 +89,9 @@ def sampling(config: ExperimentConfig, problem: Problem, seed: int) -> RunnableC
     return {"configurable": {"temperature": config.temperature, "seed": sampling_seed(seed, problem.text)}}
 
 
-def row_of(arm: Arm, problem: Problem, seed: int, position: int, shown: Shown, solve: Solve, bank: int) -> Row:
+def solve_and_grade(
+    arm: Arm, problem: Problem, seed: int, position: int, shown: ShownMemory, solve: Solve, bank: int
+) -> ResultRow:
     """Solve a problem and grade it; a failure of the model is a row as well."""
     started = time.perf_counter()
     error, solved = None, Solved("")
@@ -100,7 +102,7 @@ def row_of(arm: Arm, problem: Problem, seed: int, position: int, shown: Shown, s
             error = f"{type(failure).__name__}: {str(failure)[:300]}"
     seconds = time.perf_counter() - started
     spent = list(usage.usage_metadata.values())
-    return Row(
+    return ResultRow(
         arm=arm.name,
         seed=seed,
         id=problem.id,
@@ -126,7 +128,7 @@ def row_of(arm: Arm, problem: Problem, seed: int, position: int, shown: Shown, s
     )
 
 
-def prompt_of(problem: Problem, shown: Shown) -> list[tuple[str, str]]:
+def prompt_of(problem: Problem, shown: ShownMemory) -> list[tuple[str, str]]:
     """Return the messages a solver is sent, as (role, text)."""
     messages = solve_prompt({"task": problem.text, "memory_prompt": shown.prompt})
     return [(message.type, message.text) for message in messages]
@@ -135,4 +137,4 @@ def prompt_of(problem: Problem, shown: Shown) -> list[tuple[str, str]]:
 def is_right(problem: Problem, reply: str) -> bool:
     """Grade a reply by the reference answer."""
     attempt: Any = Attempt(task=problem.text, answer=reply, reference=problem.answer)
-    return _TRUTH(attempt).status == "success"
+    return _REFERENCE_JUDGE(attempt).status == "success"

@@ -10,9 +10,9 @@ from typing import Any
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.prompts_file import PROMPTS
-from reasoningbank_langgraph.experiments.report.page import Prompts, page
+from reasoningbank_langgraph.experiments.report.page import SentPrompts, page
 from reasoningbank_langgraph.experiments.report.plots import draw
-from reasoningbank_langgraph.experiments.results import CONFIG, DUPLICATES, ORIGIN, SUMMARY, Results, Row
+from reasoningbank_langgraph.experiments.results import CONFIG, DUPLICATES, ORIGIN, SUMMARY, ResultRow, Results
 from reasoningbank_langgraph.experiments.summarise import summarise
 from reasoningbank_langgraph.experiments.summary import NearDuplicate, Origin, Summary
 
@@ -71,7 +71,7 @@ def _json(path: Path) -> Any:
         raise ExperimentError(f"{path} is no JSON: {error}") from error
 
 
-def _prompts(out: Path, rows: Sequence[Row], summary: Summary) -> Prompts:
+def _prompts(out: Path, rows: Sequence[ResultRow], summary: Summary) -> SentPrompts:
     """One prompt of each arm that is compared, where it was kept."""
     path = out / PROMPTS
     if not path.exists():
