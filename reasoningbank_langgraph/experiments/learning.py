@@ -7,14 +7,12 @@ was, without solving, judging or learning anything twice.
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.callbacks import get_usage_metadata_callback
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.checkpoint.sqlite import SqliteSaver
 
@@ -24,10 +22,9 @@ from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.memories import guard
 from reasoningbank_langgraph.experiments.results import ResultRow, Results
-from reasoningbank_langgraph.experiments.solving import is_right, sampling
+from reasoningbank_langgraph.experiments.solving import Job, graded_row, measured, sampling
 from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
-from reasoningbank_langgraph.math_answers import final_answer
 from reasoningbank_langgraph.math_solver import check_step, solve_step
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.records import RetrievedMemory
@@ -79,13 +76,13 @@ class Learner:
     def _loop(self, chat: BaseChatModel, critic: BaseChatModel) -> Any:
         """The loop of the bundled solver, with the leak guard between the memory and the model."""
         config, scaling = self.config, self.arm.scaling
-        opinion = LLMJudge(critic, time_limit=TIME_LIMIT)
+        llm_judge = LLMJudge(critic, time_limit=TIME_LIMIT)
         if scaling is not None:
             scaling = replace(scaling, refiner=self._guarded(check_step(chat, config.max_tokens)))
         return create_reasoning_bank(
             self._guarded(solve_step(chat, config.max_tokens)),
             model=critic,
-            judge=EnsembleJudge([ReferenceJudge(), opinion]) if config.judge == "oracle" else opinion,
+            judge=EnsembleJudge([ReferenceJudge(), llm_judge]) if config.judge == "oracle" else llm_judge,
             namespace=LEARNED,
             k=config.k,
             max_items=config.max_items,
@@ -127,50 +124,28 @@ class Learner:
     def _row(self, app: Any, bank: MemoryBank, position: int, problem: Problem) -> ResultRow:
         thread = sampling(self.config, problem, self.seed)
         thread["configurable"]["thread_id"] = problem.id
-        before, started, error = app.get_state(thread), time.perf_counter(), None
-        holds = bank.totals().items
-        with get_usage_metadata_callback() as usage:
-            try:
-                if before.tasks:
-                    app.invoke(None, thread, durability="sync")
-                elif not before.values:
-                    app.invoke(self._input(problem), thread, durability="sync")
-            except Exception as failure:  # noqa: BLE001 - noted in the row, and run again on resume
-                error = f"{type(failure).__name__}: {str(failure)[:300]}"
-        seconds = time.perf_counter() - started
+        checkpoint, items_before = app.get_state(thread), bank.totals().items
+        with measured() as usage:
+            if checkpoint.tasks:
+                app.invoke(None, thread, durability="sync")
+            elif not checkpoint.values:
+                app.invoke(self._input(problem), thread, durability="sync")
         state = app.get_state(thread).values
-        spent = list(usage.usage_metadata.values())
-        reply = str(state.get("answer") or "") if error is None else ""
-        shown = guard(problem, _memories(state))
-        return ResultRow(
-            arm=self.arm.name,
-            seed=self.seed,
-            id=problem.id,
-            position=position,
-            problem=problem.text,
-            reference=problem.answer or "",
-            answer=(final_answer(reply) or "") if reply else "",
-            reply=reply,
-            right=is_right(problem, reply),
+        return graded_row(
+            Job(self.arm, self.seed, position, problem),
+            guard(problem, _memories(state)),
+            str(state.get("answer") or "") if usage.error is None else "",
+            usage,
             verdict=(state.get("verdict") or {}).get("status"),
-            memory=shown.prompt,
-            shown=tuple(memory.item.id for memory in shown.items),
-            scores=tuple(memory.score for memory in shown.items if memory.score is not None),
-            sources=tuple(memory.item.task_id for memory in shown.items),
-            dropped=shown.dropped,
-            learned=len(state.get("lessons") or ()) if error is None else 0,
-            bank=holds,
+            learned=len(state.get("lessons") or ()) if usage.error is None else 0,
+            bank=items_before,
             attempts=self.arm.attempts,
-            tokens_in=sum(used["input_tokens"] for used in spent),
-            tokens_out=sum(used["output_tokens"] for used in spent),
-            seconds=round(seconds, 3),
-            error=error,
         )
 
     def _input(self, problem: Problem) -> dict[str, Any]:
         """The reference is there for the oracle alone."""
-        known = {"reference": problem.answer} if self.config.judge == "oracle" else {}
-        return {"task": problem.text, "task_id": problem.id, **known}
+        reference = {"reference": problem.answer} if self.config.judge == "oracle" else {}
+        return {"task": problem.text, "task_id": problem.id, **reference}
 
 
 def _memories(state: Mapping[str, Any]) -> list[RetrievedMemory]:

@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +26,7 @@ from reasoningbank_langgraph.experiments.progress import Progress
 from reasoningbank_langgraph.experiments.prompts_file import PromptFile
 from reasoningbank_langgraph.experiments.results import DUPLICATES, ResultRow, Results
 from reasoningbank_langgraph.experiments.solving import (
+    Job,
     Solve,
     prompt_of,
     solve_and_grade,
@@ -68,12 +69,8 @@ class Run:
     def __init__(self, config: ExperimentConfig, out: Path, models: Models, console: Console) -> None:
         self.config, self.out, self.models = config, out, models
         self.problems = read_problem_sets(config)
-        digest = self.problems.digest()
-        claim_folder(
-            out,
-            config,
-            Origin(solver=model_name_of(models.solver), critic=model_name_of(models.critic), problems=digest),
-        )
+        solver, critic = model_name_of(models.solver), model_name_of(models.critic)
+        claim_folder(out, config, Origin(solver=solver, critic=critic, problems=self.problems.digest()))
         self.results, self.prompts, self.arms = Results(out), PromptFile(out), arms_of(config)
         self.progress = Progress(console, config, self._expected(), self.results.rows)
 
@@ -92,10 +89,9 @@ class Run:
         if with_bank:
             self._learn(self.out / LEARNING, Arm(LEARNING, "retrieved"), self.config.seeds[0], self.problems.train)
         with self._banks() as bank_of:
-            showings = {arm.name: self._showing(arm, bank_of) for arm in self.arms}
-            self._compare(
-                showings, {arm.name: len(bank_of(arm).items()) if arm.memory != "none" else 0 for arm in self.arms}
-            )
+            sources = {arm.name: self._memory_source(arm, bank_of) for arm in self.arms}
+            sizes = {arm.name: len(bank_of(arm).items()) if arm.memory != "none" else 0 for arm in self.arms}
+            self._compare(sources, sizes)
 
     def _stream(self) -> None:
         """Every arm works through the test problems in the order of each seed; banks grow on the way (paper 4.1)."""
@@ -106,14 +102,15 @@ class Run:
                 if arm.memory == "none":
                     solve = self._solve(arm)
                     for position, problem in enumerate(order):
-                        self._row(arm, solve, memories.no_memory, seed, position, problem, 0)
+                        self._row(Job(arm, seed, position, problem), solve, memories.no_memory, 0)
                 else:
                     self._learn(self.out / "stream" / f"{arm.name}-{seed}", arm, seed, order)
 
     def _learn(self, folder: Path, arm: Arm, seed: int, problems: Sequence[Problem]) -> None:
-        solver, critic, embeddings, _ = self.models
-        for row in Learner(folder, solver, critic, self.config, embeddings, arm, seed).work(problems, self.results):
-            self._keep(row)
+        models = self.models
+        learner = Learner(folder, models.solver, models.critic, self.config, models.embeddings, arm, seed)
+        for row in learner.work(problems, self.results):
+            self._record(row)
 
     @contextmanager
     def _banks(self) -> Iterator[Callable[[Arm], Any]]:
@@ -124,29 +121,34 @@ class Run:
                 store, self.config, arm.bank, {problem.id for problem in train[: arm.bank or len(train)]}
             )
 
-    def _showing(self, arm: Arm, bank_of: Callable[[Arm], Any]) -> MemorySource:
+    def _memory_source(self, arm: Arm, bank_of: Callable[[Arm], Any]) -> MemorySource:
         if arm.memory == "none":
             return memories.no_memory
         bank = bank_of(arm)
         if arm.memory == "random":
             return memories.random_memory(bank, self.config)
-        found = memories.retrieved_memory(bank, self.config)
+        retrieved = memories.retrieved_memory(bank, self.config)
         if arm.memory == "shuffled":
-            return memories.shuffled_memory(found, self.problems.test)
-        return memories.filler_memory(found) if arm.memory == "filler" else found
+            return memories.shuffled_memory(retrieved, self.problems.test)
+        return memories.filler_memory(retrieved) if arm.memory == "filler" else retrieved
 
-    def _compare(self, showings: dict[str, MemorySource], sizes: dict[str, int]) -> None:
+    def _compare(self, sources: dict[str, MemorySource], sizes: dict[str, int]) -> None:
         """Problem by problem, all arms of each, so that a run that is stopped leaves pairs."""
         solves = {arm.name: self._solve(arm) for arm in self.arms}
         jobs = [
-            (arm, solves[arm.name], showings[arm.name], seed, position, problem, sizes[arm.name])
+            Job(arm, seed, position, problem)
             for position, problem in enumerate(self.problems.test)
             for seed in self.config.seeds
             for arm in self.arms
         ]
+
+        def work(job: Job) -> None:
+            name = job.arm.name
+            self._row(job, solves[name], sources[name], sizes[name])
+
         with ThreadPoolExecutor(self.config.concurrency or self.models.at_once) as pool:
             try:
-                for done in pool.map(lambda job: self._row(*job), jobs):
+                for done in pool.map(work, jobs):
                     assert done is None  # noqa: S101 - raises here what a worker raised
             except BaseException:
                 pool.shutdown(cancel_futures=True)
@@ -156,16 +158,14 @@ class Run:
         chat = self.models.solver
         return solve_several_times(chat, self.config, arm) if arm.attempts > 1 else solve_once(chat, self.config)
 
-    def _row(
-        self, arm: Arm, solve: Solve, show: MemorySource, seed: int, position: int, problem: Problem, bank: int
-    ) -> None:
-        if self.results.has(arm.name, seed, problem.id):
+    def _row(self, job: Job, solve: Solve, memory_for: MemorySource, bank: int) -> None:
+        if self.results.has(job.arm.name, job.seed, job.problem.id):
             return
-        shown = show(problem, seed)
-        self.prompts.add(prompt_of(problem, shown))
-        self._keep(solve_and_grade(arm, problem, seed, position, shown, solve, bank))
+        shown = memory_for(job.problem, job.seed)
+        self.prompts.add(prompt_of(job.problem, shown))
+        self._record(solve_and_grade(job, shown, solve, bank))
 
-    def _keep(self, row: ResultRow) -> None:
+    def _record(self, row: ResultRow) -> None:
         self.results.append(row)
         self.progress.note(row)
 
@@ -177,8 +177,8 @@ class Run:
     def _note_duplicates(self) -> None:
         path = self.out / DUPLICATES
         if not path.exists():
-            found = near_duplicates(self.problems.train, self.problems.test, self.models.embeddings)
-            path.write_text(json.dumps([near.to_json() for near in found], indent=1) + "\n", encoding="utf-8")
+            pairs = near_duplicates(self.problems.train, self.problems.test, self.models.embeddings)
+            path.write_text(json.dumps([pair.to_json() for pair in pairs], indent=1) + "\n", encoding="utf-8")
 
 
 def run_experiment(config: ExperimentConfig, out: Path, *, console: Console | None = None) -> Path:
@@ -201,11 +201,11 @@ def run_experiment(config: ExperimentConfig, out: Path, *, console: Console | No
     with resolve_model(config.model, temperature=config.temperature) as solver:
         console.print(f"model: {solver.description}", highlight=False)
         at_once = solver.server.slots if solver.server else 1
-        if config.judge_model is None:
-            Run(config, out, Models(solver.chat, solver.chat, default_embeddings(), at_once), console).carry_out()
-        else:
-            with resolve_model(config.judge_model, temperature=0) as critic:
-                Run(config, out, Models(solver.chat, critic.chat, default_embeddings(), at_once), console).carry_out()
+        other = (
+            resolve_model(config.judge_model, temperature=0) if config.judge_model is not None else nullcontext(solver)
+        )
+        with other as critic:
+            Run(config, out, Models(solver.chat, critic.chat, default_embeddings(), at_once), console).carry_out()
     write_report(out)
     return out / "report.html"
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.callbacks import get_usage_metadata_callback
@@ -27,50 +29,85 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 _REFERENCE_JUDGE = ReferenceJudge()
-_PLACE = ("experiment", "{problem}")
+_NAMESPACE = ("experiment", "{problem}")
 
 
-class Solved(NamedTuple):
-    """What came of one problem."""
+class Solution(NamedTuple):
+    """What a solver made of one problem."""
 
     reply: str
     attempts: int = 1
     pass_at_k: bool | None = None
 
 
-Solve = Callable[[Problem, ShownMemory, int], Solved]
+Solve = Callable[[Problem, ShownMemory, int], Solution]
+"""From a problem, what is shown before it and a seed to its solution."""
+
+
+class Job(NamedTuple):
+    """One row to make."""
+
+    arm: Arm
+    seed: int
+    position: int
+    problem: Problem
+
+
+@dataclass
+class Usage:
+    """What model calls took, and why they failed."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    error: str | None = None
+
+
+@contextmanager
+def measured() -> Iterator[Usage]:
+    """Measure the model calls of a block; an exception ends the block and becomes the error of its row."""
+    usage, start = Usage(), time.perf_counter()
+    with get_usage_metadata_callback() as callback:
+        try:
+            yield usage
+        except Exception as failure:  # noqa: BLE001 - noted in the row, and run again on resume
+            usage.error = f"{type(failure).__name__}: {str(failure)[:300]}"
+    usage.seconds = round(time.perf_counter() - start, 3)
+    for tokens in callback.usage_metadata.values():
+        usage.tokens_in += tokens["input_tokens"]
+        usage.tokens_out += tokens["output_tokens"]
 
 
 def solve_once(chat: BaseChatModel, config: ExperimentConfig) -> Solve:
-    """One solution by the bundled prompt."""
+    """Return a solver that tries once, with the bundled prompt."""
     step = solve_step(chat, config.max_tokens)
 
-    def solve(problem: Problem, shown: ShownMemory, seed: int) -> Solved:
+    def solve(problem: Problem, shown: ShownMemory, seed: int) -> Solution:
         state = {"task": problem.text, "memory_prompt": shown.prompt}
-        return Solved(str(step.invoke(state, sampling(config, problem, seed))["answer"]))
+        return Solution(str(step.invoke(state, sampling(config, problem, seed))["answer"]))
 
     return solve
 
 
 def solve_several_times(chat: BaseChatModel, config: ExperimentConfig, arm: Arm) -> Solve:
-    """Several solutions with the same memory, of which one is selected without a look at the reference."""
+    """Return a solver whose tries share a memory; one is selected without a look at the reference."""
     store = InMemoryStore()
-    everything: dict[str, Any] = {"k": ITEMS_PER_GROUP * config.k, "max_items": config.max_items}
+    whole_memory: dict[str, Any] = {"k": ITEMS_PER_GROUP * config.k, "max_items": config.max_items}
     app = create_math_solver(
-        chat, scaling=arm.scaling, learn=False, namespace=_PLACE, max_tokens=config.max_tokens, **everything
+        chat, scaling=arm.scaling, learn=False, namespace=_NAMESPACE, max_tokens=config.max_tokens, **whole_memory
     ).compile(store=store)
 
-    def solve(problem: Problem, shown: ShownMemory, seed: int) -> Solved:
-        place = f"{seed}-{problem.id}".replace(".", "-")
-        bank = MemoryBank(store, ("experiment", place))
+    def solve(problem: Problem, shown: ShownMemory, seed: int) -> Solution:
+        label = f"{seed}-{problem.id}".replace(".", "-")
+        bank = MemoryBank(store, ("experiment", label))
         _put_in_order(bank, shown)
-        told = sampling(config, problem, seed)
-        told["configurable"]["problem"] = place
+        run_config = sampling(config, problem, seed)
+        run_config["configurable"]["problem"] = label
         # The reference is for pass@k alone: the majority selects, and nothing is learned.
-        state = app.invoke({"task": problem.text, "task_id": problem.id, "reference": problem.answer}, told)
-        bank.forget(thread_id=place, cascade=False)
-        made = sum(1 + rollout["checks"] for rollout in state["rollouts"])
-        return Solved(str(state["answer"] or ""), made, state["selection"]["scores"]["pass_at_k"])
+        state = app.invoke({"task": problem.text, "task_id": problem.id, "reference": problem.answer}, run_config)
+        bank.forget(thread_id=label, cascade=False)
+        attempts = sum(1 + rollout["checks"] for rollout in state["rollouts"])
+        return Solution(str(state["answer"] or ""), attempts, state["selection"]["scores"]["pass_at_k"])
 
     return solve
 
@@ -85,46 +122,54 @@ def _put_in_order(bank: MemoryBank, shown: ShownMemory) -> None:
 
 
 def sampling(config: ExperimentConfig, problem: Problem, seed: int) -> RunnableConfig:
-    """Return what tells a solver how to sample: the same in every arm."""
+    """Return how a solver samples: the same in every arm."""
     return {"configurable": {"temperature": config.temperature, "seed": sampling_seed(seed, problem.text)}}
 
 
-def solve_and_grade(
-    arm: Arm, problem: Problem, seed: int, position: int, shown: ShownMemory, solve: Solve, bank: int
-) -> ResultRow:
+def solve_and_grade(job: Job, shown: ShownMemory, solve: Solve, bank: int) -> ResultRow:
     """Solve a problem and grade it; a failure of the model is a row as well."""
-    started = time.perf_counter()
-    error, solved = None, Solved("")
-    with get_usage_metadata_callback() as usage:
-        try:
-            solved = solve(problem, shown, seed)
-        except Exception as failure:  # noqa: BLE001 - noted in the row, and run again on resume
-            error = f"{type(failure).__name__}: {str(failure)[:300]}"
-    seconds = time.perf_counter() - started
-    spent = list(usage.usage_metadata.values())
+    solution = Solution("")
+    with measured() as usage:
+        solution = solve(job.problem, shown, job.seed)
+    return graded_row(
+        job,
+        shown,
+        solution.reply,
+        usage,
+        bank=bank,
+        attempts=solution.attempts,
+        pass_at_k=solution.pass_at_k,
+        prompt_hash=prompt_hash(*(text for _, text in prompt_of(job.problem, shown))),
+    )
+
+
+def graded_row(job: Job, shown: ShownMemory, reply: str, usage: Usage, **more: Any) -> ResultRow:
+    """Return the row of a reply.
+
+    Args:
+        job: the arm, the seed and the problem.
+        shown: the memory that was shown.
+        reply: "" where the model failed.
+        usage: tokens, seconds and the error.
+        more: further fields of the row.
+    """
     return ResultRow(
-        arm=arm.name,
-        seed=seed,
-        id=problem.id,
-        position=position,
-        problem=problem.text,
-        reference=problem.answer or "",
-        answer=(final_answer(solved.reply) or "") if solved.reply else "",
-        reply=solved.reply,
-        right=is_right(problem, solved.reply),
+        arm=job.arm.name,
+        seed=job.seed,
+        id=job.problem.id,
+        position=job.position,
+        problem=job.problem.text,
+        reference=job.problem.answer or "",
+        answer=(final_answer(reply) or "") if reply else "",
+        reply=reply,
+        right=is_right(job.problem, reply),
         memory=shown.prompt,
         shown=tuple(memory.item.id for memory in shown.items),
         scores=tuple(memory.score for memory in shown.items if memory.score is not None),
         sources=tuple(memory.item.task_id for memory in shown.items),
         dropped=shown.dropped,
-        bank=bank,
-        attempts=solved.attempts,
-        pass_at_k=solved.pass_at_k,
-        tokens_in=sum(used["input_tokens"] for used in spent),
-        tokens_out=sum(used["output_tokens"] for used in spent),
-        seconds=round(seconds, 3),
-        prompt_hash=prompt_hash(*(text for _, text in prompt_of(problem, shown))),
-        error=error,
+        **asdict(usage),
+        **more,
     )
 
 
