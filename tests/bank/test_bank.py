@@ -6,6 +6,7 @@ import time
 from datetime import timedelta
 
 import pytest
+from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_retrieve
@@ -282,6 +283,29 @@ async def test_any_other_error_of_the_store_is_raised_as_it_is_and_at_once(error
         await item_ids(bank, asynchronously)
     assert raised.value is error
     assert bank.store.calls == 1
+
+
+class Plain(BaseStore):
+    """Any other store: it passes its operations on."""
+
+    def __init__(self):
+        self.inner = InMemoryStore()
+
+    def batch(self, ops):
+        return self.inner.batch(ops)
+
+    async def abatch(self, ops):
+        return self.batch(ops)
+
+
+@SIDES
+@pytest.mark.parametrize(("store", "texts"), [(InMemoryStore, 3), (Plain, 1)])
+async def test_equal_texts_are_made_to_differ_for_a_store_in_memory_alone(store, texts, asynchronously):
+    bank = MemoryBank(store(), ("m",))
+    items = [lesson(name, "red green", "yellow", title="red", description="green") for name in "abc"]
+    await bank.aadd(items) if asynchronously else bank.add(items)
+    rows = bank.store.search(("m",))
+    assert len({row.value[row.value["index"][-1]] for row in rows}) == texts
 
 
 @SIDES
