@@ -105,7 +105,7 @@ def serve_command(
 
     There is no password: every user of this machine can connect.
     """
-    from reasoningbank_langgraph.store.serving import LOOPBACK, serve
+    from reasoningbank_langgraph.store.folder.serving import LOOPBACK, serve
 
     def ready() -> None:
         console.print(f'{bank} is open for: ChromaStore.from_server("{LOOPBACK}", {port})')
@@ -119,7 +119,7 @@ def open_bank(bank: Path, *, reindex: bool | Callable[[int, int], None] = False)
     """Open an existing bank; a mistyped path must not make a new one."""
     from reasoningbank_langgraph.embeddings import default_embeddings
     from reasoningbank_langgraph.store import ChromaStore
-    from reasoningbank_langgraph.store.lock import DATABASE_FILE
+    from reasoningbank_langgraph.store.folder.lock import DATABASE_FILE
 
     if not (bank / DATABASE_FILE).is_file():
         raise typer.BadParameter(f"there is no bank at {bank}", param_hint="--bank")

@@ -16,20 +16,20 @@ from reasoningbank_langgraph.errors import ForkedStoreError, StoreClosedError
 from reasoningbank_langgraph.store.batch import Batch, make_batch
 from reasoningbank_langgraph.store.cache.collection import CachedCollection, cached_collection
 from reasoningbank_langgraph.store.cache.saved_prefixes import SavedPrefixes
+from reasoningbank_langgraph.store.chroma_files import blank_indexes
 from reasoningbank_langgraph.store.collection import COLLECTION, add_sample, open_or_create
 from reasoningbank_langgraph.store.connect import check_client, close_client, embedded_client, is_shared, server_client
-from reasoningbank_langgraph.store.folder import blank_indexes
+from reasoningbank_langgraph.store.folder.cleaning import clear_leftovers
+from reasoningbank_langgraph.store.folder.lock import BankLock, prepare_folder
+from reasoningbank_langgraph.store.folder.privacy import make_files_private, make_private
 from reasoningbank_langgraph.store.indexing import NOT_GIVEN, Embedded, Indexing, IndexSetting
-from reasoningbank_langgraph.store.leftovers import clear_leftovers
-from reasoningbank_langgraph.store.lock import BankLock, prepare_folder
-from reasoningbank_langgraph.store.migration import fit_bank, rebuild_bank, reindex_bank, vacuum_bank
-from reasoningbank_langgraph.store.privacy import make_files_private, make_private
+from reasoningbank_langgraph.store.maintenance.migration import fit_bank, rebuild_bank, reindex_bank, vacuum_bank
+from reasoningbank_langgraph.store.maintenance.repair import StoreReport, inspect
+from reasoningbank_langgraph.store.maintenance.ttl import Sweeper, sweep
 from reasoningbank_langgraph.store.reading import Reader
-from reasoningbank_langgraph.store.repair import StoreReport, inspect
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.saved_index import remove_torn_indexes
 from reasoningbank_langgraph.store.settings import GIBIBYTE, Progress, StoreSettings
-from reasoningbank_langgraph.store.ttl import Sweeper, sweep
 from reasoningbank_langgraph.store.writing import Writer
 
 if TYPE_CHECKING:

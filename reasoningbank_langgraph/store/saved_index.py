@@ -13,7 +13,7 @@ import shutil
 import struct
 from pathlib import Path
 
-from reasoningbank_langgraph.store.folder import HEADER, LENGTHS, VECTORS, index_folders
+from reasoningbank_langgraph.store.chroma_files import HEADER, LENGTHS, VECTORS, index_folders
 
 LINKS, NAMES = "link_lists.bin", "index_metadata.pickle"
 _HEADER_FIELDS = struct.Struct("<i6Q")

@@ -14,7 +14,7 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph import ChromaStore, MemoryBank, MemoryItem, __version__
 from reasoningbank_langgraph.records import Provenance
-from reasoningbank_langgraph.store.lock import LOCK_FILE
+from reasoningbank_langgraph.store.folder.lock import LOCK_FILE
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 PLAIN, MEMORY = ("plain", "Ünï 😀"), ("math", "ann")

@@ -91,7 +91,7 @@ def test_a_file_is_refused_and_left_alone(tmp_path, embeddings):
 READ_ONLY = """
 import os, sys
 from reasoningbank_langgraph.errors import StorePathError
-from reasoningbank_langgraph.store.lock import prepare_folder
+from reasoningbank_langgraph.store.folder.lock import prepare_folder
 if os.getuid() == 0:
     os.setgid(65534); os.setuid(65534)
 try:

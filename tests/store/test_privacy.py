@@ -10,7 +10,7 @@ import pytest
 
 from reasoningbank_langgraph.errors import StorePathError
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store.folder import index_folders
+from reasoningbank_langgraph.store.chroma_files import index_folders
 from tests.store.processes import run
 
 HERE = ("a",)
@@ -114,7 +114,7 @@ if os.getuid() != 0:
     say("this takes root")
     sys.exit()
 from reasoningbank_langgraph.errors import StorePathError
-from reasoningbank_langgraph.store.privacy import make_private
+from reasoningbank_langgraph.store.folder.privacy import make_private
 from pathlib import Path
 folder = Path(sys.argv[1])
 os.chmod(folder, 0o777)

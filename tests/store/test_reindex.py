@@ -11,7 +11,7 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import EmbeddingMismatchError
 from reasoningbank_langgraph.store import ChromaStore, migration
-from reasoningbank_langgraph.store.folder import index_folders
+from reasoningbank_langgraph.store.chroma_files import index_folders
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 HERE = ("a", "b")
@@ -211,7 +211,7 @@ def test_other_work_on_the_bank_drops_a_half_made_move(filled, folder, job):
 MOVING = """
 import os, signal, sys
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store import migration
+from reasoningbank_langgraph.store.maintenance import migration
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 path, log, dies = sys.argv[1], sys.argv[2], int(sys.argv[3])

@@ -9,7 +9,7 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import StoreCorruptedError
 from reasoningbank_langgraph.store import ChromaStore, migration
-from reasoningbank_langgraph.store.folder import index_folders
+from reasoningbank_langgraph.store.chroma_files import index_folders
 from reasoningbank_langgraph.store.row_layout import item_id, row_id
 from reasoningbank_langgraph.testing import HashEmbeddings
 

@@ -16,7 +16,7 @@ from reasoningbank_langgraph.errors import (
     StoreUnavailableError,
 )
 from reasoningbank_langgraph.store import ChromaStore, retry
-from reasoningbank_langgraph.store.serving import serve
+from reasoningbank_langgraph.store.folder.serving import serve
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 from .chroma_server import ChromaServer, Door, free_port, listens, wait_until

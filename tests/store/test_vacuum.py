@@ -12,8 +12,8 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import NotOnServerError, StoreCorruptedError, StoreError
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store import folder as bank_folder
-from reasoningbank_langgraph.store.folder import blank_unused, index_folders
+from reasoningbank_langgraph.store import chroma_files as bank_folder
+from reasoningbank_langgraph.store.chroma_files import blank_unused, index_folders
 from reasoningbank_langgraph.store.row_layout import item_id, row_id
 from reasoningbank_langgraph.testing import HashEmbeddings
 
@@ -258,8 +258,8 @@ def test_an_index_of_unknown_layout_is_left_alone_and_said_so(tmp_path, header):
 
 CRASHING = """
 import os, signal, sys
-from reasoningbank_langgraph.store import ChromaStore, collection, folder
-from reasoningbank_langgraph.store import migration
+from reasoningbank_langgraph.store import ChromaStore, chroma_files, collection
+from reasoningbank_langgraph.store.maintenance import migration
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.testing import HashEmbeddings
 
@@ -279,7 +279,7 @@ with ChromaStore.from_path(path, index={"embed": HashEmbeddings(), "fields": ["t
         "marked complete": (collection, "drop", "before"),
         "old one gone": (collection, "rename", "before"),
         "after the change-over": (migration, "take_place", "after"),
-        "after the purge": (folder, "blank_unused", "before"),
+        "after the purge": (chroma_files, "blank_unused", "before"),
     }[where]
     if where == "marked complete":  # the first deletion, of a successor that is not there, is not the one meant
         migration.begin_collection(store._client, "reasoningbank", "vacuum", store._indexing)

@@ -21,9 +21,9 @@ from uuid import uuid4
 
 from reasoningbank_langgraph.store.cache.cache import CachedPrefix
 from reasoningbank_langgraph.store.cache.prefix_file import Footer, read_prefix, write_prefix
+from reasoningbank_langgraph.store.chroma_files import index_folders
 from reasoningbank_langgraph.store.database_state import State, read_state
-from reasoningbank_langgraph.store.folder import index_folders
-from reasoningbank_langgraph.store.lock import DATABASE_FILE
+from reasoningbank_langgraph.store.folder.lock import DATABASE_FILE
 from reasoningbank_langgraph.store.namespaces import Namespace
 
 LIST, ENDING = "reasoningbank-regions.json", ".reasoningbank-region"

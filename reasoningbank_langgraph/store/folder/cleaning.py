@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reasoningbank_langgraph.errors import StoreError
+from reasoningbank_langgraph.store.chroma_files import index_folders, remove_unused_indexes
 from reasoningbank_langgraph.store.collection import clear_unfinished
 from reasoningbank_langgraph.store.connect import folder_of
-from reasoningbank_langgraph.store.folder import index_folders, remove_unused_indexes
 from reasoningbank_langgraph.store.row_layout import DELETED
 from reasoningbank_langgraph.store.rows import Rows
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from reasoningbank_langgraph.errors import EmbeddingMismatchError, NotOnServerError, StoreCorruptedError
 from reasoningbank_langgraph.store.cache.collection import FIRST_ROWS, CachedCollection
+from reasoningbank_langgraph.store.chroma_files import purge
 from reasoningbank_langgraph.store.collection import (
     REBUILD,
     REINDEX,
@@ -27,9 +28,8 @@ from reasoningbank_langgraph.store.collection import (
     take_place,
 )
 from reasoningbank_langgraph.store.connect import folder_of
-from reasoningbank_langgraph.store.folder import purge
+from reasoningbank_langgraph.store.folder.cleaning import remove_old_index
 from reasoningbank_langgraph.store.indexing import Indexing
-from reasoningbank_langgraph.store.leftovers import remove_old_index
 from reasoningbank_langgraph.store.row_layout import ChromaRow, Entry, entry_of, row_id, rows_of
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.settings import Progress

@@ -10,8 +10,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from reasoningbank_langgraph.errors import StoreCorruptedError, StorePathError, StoreUnavailableError
-from reasoningbank_langgraph.store.lock import DATABASE_FILE, BankLock, prepare_folder
-from reasoningbank_langgraph.store.privacy import make_files_private, make_private
+from reasoningbank_langgraph.store.folder.lock import DATABASE_FILE, BankLock, prepare_folder
+from reasoningbank_langgraph.store.folder.privacy import make_files_private, make_private
 from reasoningbank_langgraph.store.saved_index import torn_indexes
 
 LOOPBACK = "127.0.0.1"

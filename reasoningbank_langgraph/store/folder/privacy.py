@@ -14,8 +14,8 @@ from pathlib import Path
 
 from reasoningbank_langgraph.errors import StorePathError
 from reasoningbank_langgraph.store.cache.saved_prefixes import LIST, prefix_files
-from reasoningbank_langgraph.store.folder import index_folders
-from reasoningbank_langgraph.store.lock import DATABASE_FILE, LOCK_FILE
+from reasoningbank_langgraph.store.chroma_files import index_folders
+from reasoningbank_langgraph.store.folder.lock import DATABASE_FILE, LOCK_FILE
 
 FILES = frozenset({LOCK_FILE, DATABASE_FILE, LIST, *(f"{DATABASE_FILE}-{part}" for part in ("journal", "wal", "shm"))})
 OTHERS = stat.S_IRWXG | stat.S_IRWXO

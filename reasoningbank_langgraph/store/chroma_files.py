@@ -13,7 +13,7 @@ from typing import Literal
 from uuid import UUID
 
 from reasoningbank_langgraph.errors import StoreError
-from reasoningbank_langgraph.store.lock import DATABASE_FILE
+from reasoningbank_langgraph.store.folder.lock import DATABASE_FILE
 
 _PROGRAM = Path(__file__).with_name("purge.py")
 HEADER, VECTORS, LENGTHS = "header.bin", "data_level0.bin", "length.bin"
