@@ -119,7 +119,7 @@ def open_bank(bank: Path, *, reindex: bool | Callable[[int, int], None] = False)
     """Open an existing bank; a mistyped path must not make a new one."""
     from reasoningbank_langgraph.embeddings import default_embeddings
     from reasoningbank_langgraph.store import ChromaStore
-    from reasoningbank_langgraph.store.folder.lock import DATABASE_FILE
+    from reasoningbank_langgraph.store.chroma_files import DATABASE_FILE
 
     if not (bank / DATABASE_FILE).is_file():
         raise typer.BadParameter(f"there is no bank at {bank}", param_hint="--bank")

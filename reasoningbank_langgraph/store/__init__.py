@@ -2,6 +2,7 @@
 
 - `chroma`: ChromaStore: LangGraph's long-term memory on Chroma
 - `settings`: the settings of a store
+- `lifetime`: how long a store may be used: until it is closed, and only in the process that opened it
 - `connect`: clients of Chroma: opened so that they send nothing home, closed so that nothing stays open
 - `retry`: one call to Chroma: repeated while its server cannot be reached, its errors turned into this package's
 - `collection`: the collection that holds a bank, and the one beside it that is prepared to replace it
@@ -19,9 +20,6 @@
 - `folder`: the folder of an embedded bank: its lock, its privacy, its cleaning, and a server for it
 - `maintenance`: expired items removed, a bank checked, its vectors made anew
 - `chroma_files`: what is known of Chroma's private files: its tables and the files of its index
-- `saved_index`: whether an index that Chroma saved is whole
-- `database_state`: what a bank's database says about its last change
-- `purge`: the program that cleans a bank's database while a client has it open
 """
 
 from reasoningbank_langgraph.store.chroma import ChromaStore

@@ -6,29 +6,26 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING, Self, Unpack
-from weakref import finalize
 
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 
-from reasoningbank_langgraph.errors import ForkedStoreError, StoreClosedError
 from reasoningbank_langgraph.store.batch import Batch, make_batch
-from reasoningbank_langgraph.store.cache.collection import CachedCollection, cached_collection
+from reasoningbank_langgraph.store.cache.collection import cached_collection
 from reasoningbank_langgraph.store.cache.saved_prefixes import SavedPrefixes
-from reasoningbank_langgraph.store.chroma_files import blank_indexes
 from reasoningbank_langgraph.store.collection import COLLECTION, add_sample, open_or_create
-from reasoningbank_langgraph.store.connect import check_client, close_client, embedded_client, is_shared, server_client
+from reasoningbank_langgraph.store.connect import check_client, close_client, is_shared, server_client
 from reasoningbank_langgraph.store.folder.cleaning import clear_leftovers
-from reasoningbank_langgraph.store.folder.lock import BankLock, prepare_folder
-from reasoningbank_langgraph.store.folder.privacy import make_files_private, make_private
+from reasoningbank_langgraph.store.folder.opening import open_folder
 from reasoningbank_langgraph.store.indexing import NOT_GIVEN, Embedded, Indexing, IndexSetting
+from reasoningbank_langgraph.store.lifetime import Lifetime
 from reasoningbank_langgraph.store.maintenance.migration import fit_bank, rebuild_bank, reindex_bank, vacuum_bank
 from reasoningbank_langgraph.store.maintenance.repair import StoreReport, inspect
 from reasoningbank_langgraph.store.maintenance.ttl import Sweeper, sweep
 from reasoningbank_langgraph.store.reading import Reader
 from reasoningbank_langgraph.store.rows import Rows
-from reasoningbank_langgraph.store.saved_index import remove_torn_indexes
 from reasoningbank_langgraph.store.settings import GIBIBYTE, Progress, StoreSettings
 from reasoningbank_langgraph.store.writing import Writer
 
@@ -66,8 +63,6 @@ class ChromaStore(BaseStore):
         saved: SavedPrefixes | None = None,
     ) -> None:
         self.ttl_config = ttl
-        self._client = client
-        self._name = collection
         self._indexing = Indexing.from_settings(index, embeddings).measured()
         opened = open_or_create(client, collection, self._indexing)
         shared = is_shared(client)
@@ -77,16 +72,14 @@ class ChromaStore(BaseStore):
         self._reader = Reader(self._collection, ttl)
         self._writer = Writer(self._collection, self._reader)
         self._sweeper = Sweeper(self.sweep_ttl)
-        self._closed = False
-        self._process = os.getpid()
         self._collection.join()
-        self._let_go = finalize(self, _leave, self._process, self._collection, release)
+        self._lifetime = Lifetime(self, partial(self._collection.leave, release))
         try:
-            fit_bank(client, self._collection, collection, self._indexing, reindex)
+            fit_bank(self._collection, self._indexing, reindex)
             if not shared:
-                clear_leftovers(client, self._collection.rows, collection)
+                clear_leftovers(self._collection.rows)
         except BaseException:
-            self._let_go()
+            self._lifetime.end()
             raise
 
     @classmethod
@@ -108,19 +101,9 @@ class ChromaStore(BaseStore):
             StoreCorruptedError: the folder holds something that is no bank.
             StoreSchemaError: the bank was made by a newer version; nothing was written.
         """
-        folder = prepare_folder(path)
-        make_private(path, folder)
-        lock = BankLock(folder)
-        try:
-            torn = remove_torn_indexes(folder)
-            saved = SavedPrefixes(folder, settings.get("collection", COLLECTION))
-            client = embedded_client(folder)
-            make_files_private(folder)
-        except BaseException:
-            lock.release()
-            raise
-        store = cls._owning(client, settings, lambda: blank_indexes(folder), saved.seal, lock.release, saved=saved)
-        if torn:
+        folder = open_folder(path, settings.get("collection", COLLECTION))
+        store = cls._owning(folder.client, settings, folder.release, saved=folder.saved)
+        if folder.torn:
             store.rebuild_index()
         return store
 
@@ -158,7 +141,7 @@ class ChromaStore(BaseStore):
             EmbeddingMismatchError: the bank was made with another embedder.
         """
         client = server_client(host, port, ssl=ssl, headers=headers, tenant=tenant, database=database)
-        return cls._owning(client, settings)
+        return cls._owning(client, settings, partial(close_client, client))
 
     @classmethod
     def from_client(cls, client: ClientAPI, **settings: Unpack[StoreSettings]) -> Self:
@@ -183,14 +166,9 @@ class ChromaStore(BaseStore):
         cls,
         client: ClientAPI,
         settings: StoreSettings,
-        *afterwards: Callable[[], None],
+        release: Callable[[], None],
         saved: SavedPrefixes | None = None,
     ) -> Self:
-        def release() -> None:
-            close_client(client)
-            for step in afterwards:
-                step()
-
         try:
             return cls(client, release=release, saved=saved, **settings)
         except BaseException:
@@ -209,20 +187,20 @@ class ChromaStore(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out operations: reads first, on the state before the batch, then writes; results in their order."""
-        self._require_open()
+        self._lifetime.check()
         batch = make_batch(ops, self._indexing)
         return self._carry_out(batch, self._indexing.embed(batch.documents, batch.queries))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do what `batch` does without blocking the event loop."""
-        self._require_open()
+        self._lifetime.check()
         batch = make_batch(ops, self._indexing)
         embedded = await self._indexing.aembed(batch.documents, batch.queries)
         return await asyncio.to_thread(self._carry_out, batch, embedded)
 
     def sweep_ttl(self) -> int:
         """Delete the items whose time is over; returns how many."""
-        self._require_open()
+        self._lifetime.check()
         return sweep(self._collection, self._writer)
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
@@ -231,7 +209,7 @@ class ChromaStore(BaseStore):
         Returns:
             A future that ends when the sweeper does; cancelling it stops the sweeper. Done already without `ttl`.
         """
-        self._require_open()
+        self._lifetime.check()
         return self._sweeper.start(sweep_interval_minutes, self.ttl_config)
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
@@ -240,7 +218,7 @@ class ChromaStore(BaseStore):
 
     def verify(self) -> StoreReport:
         """Check the whole bank against itself and against Chroma's index."""
-        self._require_open()
+        self._lifetime.check()
         with self._collection.writing:
             return inspect(self._collection)
 
@@ -249,8 +227,8 @@ class ChromaStore(BaseStore):
 
         A crash on the way leaves the old bank or the new one, whole. No other process may write meanwhile.
         """
-        self._require_open()
-        rebuild_bank(self._client, self._collection, self._name, self._indexing)
+        self._lifetime.check()
+        rebuild_bank(self._collection, self._indexing)
 
     def reindex(self, embeddings: Embeddings, progress: Progress | None = None) -> None:
         """Move the bank to another embedder, with the same fields; as safe as `rebuild_index`.
@@ -263,9 +241,9 @@ class ChromaStore(BaseStore):
             embeddings: the new embedder.
             progress: called with the items done and the items in all, at the start and after every 256 items.
         """
-        self._require_open()
+        self._lifetime.check()
         moved = Indexing(embeddings, fields=self._indexing.fields).measured()
-        reindex_bank(self._client, self._collection, self._name, moved, progress)
+        reindex_bank(self._collection, moved, progress)
         self._indexing = moved
 
     def vacuum(self) -> None:
@@ -279,20 +257,19 @@ class ChromaStore(BaseStore):
             NotOnServerError: the files belong to a server.
             StoreError: the bank is damaged, see `verify()`, or the disk is full; the bank is as it was.
         """
-        self._require_open()
-        vacuum_bank(self._client, self._collection, self._name, self._indexing)
+        self._lifetime.check()
+        vacuum_bank(self._collection, self._indexing)
 
     def close(self) -> None:
         """Let go of the folder or connection. What was written is on disk already; a second call does nothing."""
-        if self._closed or self._forked:
+        if self._lifetime.is_over:
             return
         self._sweeper.stop(None)
         with self._collection.writing:
-            self._closed = True
-            self._let_go()
+            self._lifetime.end()
 
     def __enter__(self) -> Self:
-        self._require_open()
+        self._lifetime.check()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -305,7 +282,7 @@ class ChromaStore(BaseStore):
         await asyncio.to_thread(self.close)
 
     def _carry_out(self, batch: Batch, embedded: Embedded) -> list[Result]:
-        self._require_open()
+        self._lifetime.check()
         try:
             reads = self._reader.read(batch, embedded.queries)
             self._writer.refresh(reads.to_refresh(batch))
@@ -314,21 +291,6 @@ class ChromaStore(BaseStore):
                     add_sample(self._collection.rows.collection, self._indexing)
             self._writer.commit(list(batch.changes.values()), embedded.documents)
         except Exception:
-            self._require_open()  # closed by another thread meanwhile: say that, not what Chroma made of it
+            self._lifetime.check()  # closed by another thread meanwhile: say that, not what Chroma made of it
             raise
         return reads.results(batch.size)
-
-    @property
-    def _forked(self) -> bool:
-        return os.getpid() != self._process
-
-    def _require_open(self) -> None:
-        if self._forked:
-            raise ForkedStoreError(self._process, os.getpid())
-        if self._closed:
-            raise StoreClosedError("this store is closed: open the bank again with from_path or from_server")
-
-
-def _leave(process: int, collection: CachedCollection, release: Callable[[], None]) -> None:
-    if os.getpid() == process:  # a forked child ends without touching what is its parent's
-        collection.leave(release)

@@ -1,65 +1,188 @@
-"""What Chroma leaves in the folder of a bank: index folders nobody uses, and texts that were deleted."""
+"""What is known of Chroma's private files: the tables of its database, and the folders and files of its indexes.
+
+Chroma documents none of this. It was checked with Chroma 1.5.2, the oldest version that is allowed, and with 1.5.9, the
+version that the tests run with. What has another layout is left alone.
+
+A folder holds one SQLite database and, for each collection, a folder named by a UUID: the index of its vectors. Chroma
+saves an index after every thousand rows by writing its files in place, one after the other: header, vectors, lengths,
+links, and the pickle that says which row is which. It reserves room for vectors and writes that room out as it is, with
+whatever the process had in that memory before.
+
+This file is also the program that works on a database while a client has it open, and so imports only what comes with
+Python. SQLite separates its users by locks of the process. Chroma brings its own copy of SQLite, and two copies in one
+process do not see each other's locks, so what Python's copy does has to be done in another process.
+
+Usage: chroma_files.py DATABASE list|purge; prints the ids of the index folders in use, as JSON.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-import shutil
+import pickletools
+import sqlite3
 import struct
-import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing
 from pathlib import Path
-from typing import Literal
+from typing import NamedTuple
 from uuid import UUID
 
-from reasoningbank_langgraph.errors import StoreError
-from reasoningbank_langgraph.store.folder.lock import DATABASE_FILE
-
-_PROGRAM = Path(__file__).with_name("purge.py")
+DATABASE_FILE = "chroma.sqlite3"
+DATABASE_FILES = (DATABASE_FILE, *(f"{DATABASE_FILE}-{part}" for part in ("journal", "wal", "shm")))
+"""The database and what SQLite may keep beside it."""
 HEADER, VECTORS, LENGTHS = "header.bin", "data_level0.bin", "length.bin"
-INDEX_FILES = {HEADER, VECTORS, LENGTHS, "link_lists.bin", "index_metadata.pickle"}
-_LENGTH_BYTES = 4
-_HEADER_FIELDS = struct.Struct("<i6Q")
+LINKS, NAMES = "link_lists.bin", "index_metadata.pickle"
+INDEX_FILES = {HEADER, VECTORS, LENGTHS, LINKS, NAMES}
+
+WAIT = 60.0
+"""Seconds to wait for a writer to finish."""
+
+State = list[str | int | None]
+
+_HEADER = struct.Struct("<i6Q")
 _HEADER_VERSION = 1
+_LENGTH_BYTES = 4
+
+_COLLECTION = "SELECT id FROM collections WHERE name = ?"
+_APPLIED = "SELECT max(m.seq_id) FROM max_seq_id m JOIN segments s ON s.id = m.segment_id WHERE s.collection = ?"
+_LAST = "SELECT seq_id, operation, topic, id, metadata FROM embeddings_queue ORDER BY seq_id DESC LIMIT 1"
+_ROWS = "SELECT count(*) FROM embeddings e JOIN segments s ON s.id = e.segment_id WHERE s.collection = ?"
+_SEGMENTS = "SELECT id FROM segments"
+_UNOWNED = (
+    # All but the last remove what a crash in the middle of deleting a collection may leave.
+    "DELETE FROM embeddings_queue WHERE substr(topic, -36) NOT IN (SELECT id FROM collections)",
+    "DELETE FROM embeddings WHERE segment_id NOT IN (SELECT id FROM segments)",
+    "DELETE FROM embedding_metadata WHERE id NOT IN (SELECT id FROM embeddings)",
+    "DELETE FROM embedding_metadata_array WHERE id NOT IN (SELECT id FROM embeddings)",
+    "DELETE FROM embedding_fulltext_search WHERE rowid NOT IN (SELECT id FROM embeddings)",
+    # A deleted text stays readable in the full-text index until its parts are merged; this makes the index anew.
+    "INSERT INTO embedding_fulltext_search (embedding_fulltext_search) VALUES ('rebuild')",
+)
 
 
-def remove_unused_indexes(folder: Path) -> None:
-    """Remove index folders that no collection uses; Chroma leaves them when a collection is deleted.
+class _Header(NamedTuple):
+    """What the header of an index says."""
 
-    Raises:
-        StoreError: the database could not be read.
+    version: int
+    vectors: int
+    vector_bytes: int
+
+
+def read_state(folder: Path, collection: str) -> State | None:
+    """Return what changes with every write: the collection, the number and a digest of the last write, rows and files.
+
+    Every write of a store carries a token drawn for it, so two histories of equal length differ as well. To be called
+    where no client has the folder open.
+
+    Returns:
+        None where it cannot be known: no such database or collection, one that a kill left half-written, or no access.
     """
-    _remove(folder, "list")
+    try:
+        with closing(sqlite3.connect(f"{(folder / DATABASE_FILE).as_uri()}?mode=ro", uri=True)) as connection:
+            ids = connection.execute(_COLLECTION, [collection]).fetchall()
+            if len(ids) != 1:
+                return None
+            applied, rows = (connection.execute(query, ids[0]).fetchone()[0] for query in (_APPLIED, _ROWS))
+            last = json.dumps(connection.execute(_LAST).fetchone())
+        files = sorted(path for index in index_folders(folder) for path in index.iterdir())
+        sizes = [f"{path.relative_to(folder)} {path.stat().st_size}" for path in files]
+    except (sqlite3.Error, TypeError, OSError):
+        return None
+    return [ids[0][0], applied, rows, hashlib.sha256(last.encode()).hexdigest(), *sizes]
 
 
-def purge(folder: Path) -> None:
-    """Remove every trace of deleted rows from the files of a bank. Waits for, and keeps out, all other users.
+def index_folders(folder: Path) -> list[Path]:
+    """Return the folders that hold an index of Chroma's and nothing else."""
+    return [path for path in folder.iterdir() if _is_index(path)]
 
-    Raises:
-        StoreError: the database could not be written anew, for example on a full disk; the bank is whole.
+
+def is_whole(index: Path) -> bool:
+    """Say whether an index was saved to its end: then its files give the same number of rows five times.
+
+    Chroma cannot read another one, crashes on it, or fills the disk from it. An index that was never saved has no
+    files, or files that hold nothing.
     """
-    for index in _remove(folder, "purge"):
-        if not blank_unused(index):
-            raise StoreError(f"{index} has a layout this version does not know: texts may be left in it")
+    if not any(index.iterdir()):
+        return True
+    try:
+        _, count, size = _header(index)
+        if count == 0 and not (index / NAMES).exists():
+            return True
+        sizes = ((index / VECTORS).stat().st_size, (index / LENGTHS).stat().st_size)
+        return (
+            sizes == (count * size, count * _LENGTH_BYTES)
+            and _links_fit((index / LINKS).read_bytes(), count)
+            and _named((index / NAMES).read_bytes()) == count
+        )
+    except (OSError, ValueError, struct.error):
+        return False
 
 
 def blank_unused(index: Path) -> bool:
-    """Overwrite what belongs to no vector in the files of an index with zeros; say whether their layout is known.
-
-    Chroma reserves room for vectors and writes it out as it is: with whatever the process had in that memory before.
-    """
-    header, vectors, lengths = index / HEADER, index / VECTORS, index / LENGTHS
-    if not (header.exists() and vectors.exists() and lengths.exists()):
+    """Overwrite what belongs to no vector in the files of an index with zeros; say whether their layout is known."""
+    vectors, lengths = index / VECTORS, index / LENGTHS
+    if not ((index / HEADER).exists() and vectors.exists() and lengths.exists()):
         return not any(index.iterdir())
-    start = header.read_bytes()[: _HEADER_FIELDS.size]
-    if len(start) < _HEADER_FIELDS.size:
+    try:
+        version, count, size = _header(index)
+    except struct.error:
         return False
-    version, _, _, count, size, _, _ = _HEADER_FIELDS.unpack(start)
     if version != _HEADER_VERSION or count * size > vectors.stat().st_size:
         return False
     _blank(vectors, count * size)
     _blank(lengths, count * _LENGTH_BYTES)
     return True
+
+
+def main(database: str, task: str) -> None:
+    """Do the task and print the ids of the segments, which are the names of the index folders in use."""
+    with closing(sqlite3.connect(database, timeout=WAIT, isolation_level=None)) as connection:
+        if task == "purge":
+            _purge(connection)
+        sys.stdout.write(json.dumps([row[0] for row in connection.execute(_SEGMENTS)]))
+
+
+def _purge(connection: sqlite3.Connection) -> None:
+    """Remove what no collection owns, and write the file anew without its free pages."""
+    connection.execute("BEGIN IMMEDIATE")
+    for statement in _UNOWNED:
+        connection.execute(statement)
+    connection.execute("COMMIT")
+    connection.execute("VACUUM")
+
+
+def _is_index(path: Path) -> bool:
+    try:
+        UUID(path.name)
+    except ValueError:
+        return False
+    return path.is_dir() and not path.is_symlink() and {file.name for file in path.iterdir()} <= INDEX_FILES
+
+
+def _header(index: Path) -> _Header:
+    version, _, _, count, size, _, _ = _HEADER.unpack((index / HEADER).read_bytes()[: _HEADER.size])
+    return _Header(version, count, size)
+
+
+def _links_fit(links: bytes, count: int) -> bool:
+    at = 0
+    for _ in range(count):
+        if at + _LENGTH_BYTES > len(links):
+            return False
+        at += _LENGTH_BYTES + int.from_bytes(links[at : at + _LENGTH_BYTES], "little")
+    return at == len(links)
+
+
+def _named(names: bytes) -> int | None:
+    """Return the number of rows a pickle says there are, without unpickling it."""
+    count = None
+    expected = False
+    for code, argument, _ in pickletools.genops(names):
+        if expected and "INT" in code.name:
+            count, expected = argument, False
+        expected = expected or argument == "total_elements_added"
+    return count
 
 
 def _blank(path: Path, start: int) -> None:
@@ -70,39 +193,5 @@ def _blank(path: Path, start: int) -> None:
             file.write(bytes(length - start))
 
 
-def blank_indexes(folder: Path) -> None:
-    """Blank the unused part of every index in a folder that no client has open, as far as the disk lets it."""
-    with suppress(OSError):
-        for index in index_folders(folder):
-            blank_unused(index)
-
-
-def index_folders(folder: Path) -> list[Path]:
-    """Return the folders that hold an index of Chroma's and nothing else."""
-    return [path for path in folder.iterdir() if _is_index(path)]
-
-
-def _remove(folder: Path, task: Literal["list", "purge"]) -> list[Path]:
-    found = index_folders(folder)  # before the database is asked: what is made later is not in this list
-    used = _asked(folder / DATABASE_FILE, task)
-    for path in found:
-        if path.name not in used:
-            shutil.rmtree(path)
-    return [path for path in found if path.name in used]
-
-
-def _asked(database: Path, task: str) -> set[str]:
-    command = [sys.executable, "-I", str(_PROGRAM), str(database), task]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own file
-    if done.returncode:
-        said = done.stderr.strip().splitlines()
-        raise StoreError(f"{database} could not be cleaned: {said[-1] if said else f'exit code {done.returncode}'}")
-    return set(json.loads(done.stdout))
-
-
-def _is_index(path: Path) -> bool:
-    try:
-        UUID(path.name)
-    except ValueError:
-        return False
-    return path.is_dir() and not path.is_symlink() and {file.name for file in path.iterdir()} <= INDEX_FILES
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -39,11 +39,17 @@ class Rows:
     """
 
     def __init__(self, client: ClientAPI, collection: Collection) -> None:
+        self.client = client
         self.collection = collection
         self._shared = is_shared(client)
         self._failed: StoreError | None = None
         limit = call_chroma(client.get_max_batch_size, StoreError)
         self._chunk = min(CHUNK, limit) if isinstance(limit, int) and limit > 0 else CHUNK
+
+    @property
+    def name(self) -> str:
+        """Name of the collection."""
+        return self.collection.name
 
     def count(self) -> int:
         """Return the number of rows."""

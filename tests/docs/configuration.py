@@ -6,7 +6,8 @@ import re
 import tomllib
 
 from reasoningbank_langgraph.store.cache.saved_prefixes import ENDING, LIST
-from reasoningbank_langgraph.store.lock import DATABASE_FILE, LOCK_FILE
+from reasoningbank_langgraph.store.chroma_files import DATABASE_FILE
+from reasoningbank_langgraph.store.folder.lock import LOCK_FILE
 from reasoningbank_langgraph.store.settings import StoreSettings
 from tests.conftest import REPOSITORY
 from tests.docs.source import fields

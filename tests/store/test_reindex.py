@@ -10,8 +10,9 @@ import pytest
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import EmbeddingMismatchError
-from reasoningbank_langgraph.store import ChromaStore, migration
+from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.store.chroma_files import index_folders
+from reasoningbank_langgraph.store.maintenance import migration
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 HERE = ("a", "b")
@@ -201,7 +202,7 @@ def test_a_half_made_move_is_not_taken_over_by_another_one(filled, folder, chang
 def test_other_work_on_the_bank_drops_a_half_made_move(filled, folder, job):
     stopped(filled)
     getattr(filled, job)()
-    assert [found.name for found in filled._client.list_collections()] == ["reasoningbank"]
+    assert [found.name for found in filled._collection.rows.client.list_collections()] == ["reasoningbank"]
     assert len(index_folders(folder)) == 1
     embedder = Other()
     filled.reindex(embedder)

@@ -8,8 +8,9 @@ import pytest
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import StoreCorruptedError
-from reasoningbank_langgraph.store import ChromaStore, migration
+from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.store.chroma_files import index_folders
+from reasoningbank_langgraph.store.maintenance import migration
 from reasoningbank_langgraph.store.row_layout import item_id, row_id
 from reasoningbank_langgraph.testing import HashEmbeddings
 
@@ -137,7 +138,7 @@ def test_a_rebuild_killed_during_the_change_over_leaves_one_whole_bank(filled, f
     with ChromaStore.from_path(folder, index=INDEX) as store:
         assert everything(store) == before
         assert store.verify().ok
-        assert [found.name for found in store._client.list_collections()] == ["reasoningbank"]
+        assert [found.name for found in store._collection.rows.client.list_collections()] == ["reasoningbank"]
         assert len(index_folders(folder)) == 1
 
 

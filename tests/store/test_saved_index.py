@@ -8,9 +8,16 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph import ChromaStore
 from reasoningbank_langgraph.errors import StoreCorruptedError, StoreError
-from reasoningbank_langgraph.store.chroma_files import HEADER, LENGTHS, VECTORS, index_folders
+from reasoningbank_langgraph.store.chroma_files import (
+    HEADER,
+    LENGTHS,
+    LINKS,
+    NAMES,
+    VECTORS,
+    index_folders,
+    is_whole,
+)
 from reasoningbank_langgraph.store.folder.serving import serve
-from reasoningbank_langgraph.store.saved_index import LINKS, NAMES, is_whole
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 COUNT = 1_100

@@ -118,7 +118,8 @@ def test_a_refusal_is_not_repeated(behind_the_door, door):
 
 def test_a_server_that_takes_requests_and_says_nothing_is_given_up(behind_the_door, door, monkeypatch):
     monkeypatch.setattr(retry, "PATIENCE", 0.5)
-    for session in (behind_the_door._client._server._session, behind_the_door._client._admin_client._server._session):
+    client = behind_the_door._collection.rows.client
+    for session in (client._server._session, client._admin_client._server._session):
         assert session.timeout.read == retry.ANSWER_WITHIN == 60
         session.timeout = 0.3
     door.failures = ["silent"] * 10

@@ -12,8 +12,8 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import NotOnServerError, StoreCorruptedError, StoreError
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store import chroma_files as bank_folder
 from reasoningbank_langgraph.store.chroma_files import blank_unused, index_folders
+from reasoningbank_langgraph.store.folder import cleaning
 from reasoningbank_langgraph.store.row_layout import item_id, row_id
 from reasoningbank_langgraph.testing import HashEmbeddings
 
@@ -175,7 +175,7 @@ def test_a_damaged_bank_is_refused_and_stays_as_it_was(folder):
         with pytest.raises(StoreCorruptedError, match="rebuild_index"):
             store.vacuum()
         assert store.get(KEPT, "3").value["n"] == 3
-        assert [found.name for found in store._client.list_collections()] == ["reasoningbank"]
+        assert [found.name for found in store._collection.rows.client.list_collections()] == ["reasoningbank"]
         store.rebuild_index()
         store.vacuum()
         assert store.verify().ok
@@ -186,7 +186,7 @@ def test_a_database_that_cannot_be_written_anew_is_named_and_the_bank_goes_on(fo
     with ChromaStore.from_path(folder, index=INDEX) as store:
         fill(store)
         before = everything(store)
-        monkeypatch.setattr(bank_folder, "_PROGRAM", folder / "none.py")
+        monkeypatch.setattr(cleaning, "_PROGRAM", folder / "none.py")
         with pytest.raises(StoreError, match=r"chroma\.sqlite3 could not be cleaned"):
             store.vacuum()
         monkeypatch.undo()
@@ -258,7 +258,8 @@ def test_an_index_of_unknown_layout_is_left_alone_and_said_so(tmp_path, header):
 
 CRASHING = """
 import os, signal, sys
-from reasoningbank_langgraph.store import ChromaStore, chroma_files, collection
+from reasoningbank_langgraph.store import ChromaStore, collection
+from reasoningbank_langgraph.store.folder import cleaning
 from reasoningbank_langgraph.store.maintenance import migration
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.testing import HashEmbeddings
@@ -279,10 +280,10 @@ with ChromaStore.from_path(path, index={"embed": HashEmbeddings(), "fields": ["t
         "marked complete": (collection, "drop", "before"),
         "old one gone": (collection, "rename", "before"),
         "after the change-over": (migration, "take_place", "after"),
-        "after the purge": (chroma_files, "blank_unused", "before"),
+        "after the purge": (cleaning, "blank_unused", "before"),
     }[where]
     if where == "marked complete":  # the first deletion, of a successor that is not there, is not the one meant
-        migration.begin_collection(store._client, "reasoningbank", "vacuum", store._indexing)
+        migration.begin_collection(store._collection.rows.client, "reasoningbank", "vacuum", store._indexing)
         migration.begin_collection = lambda client, name, job, indexing: collection.find(client, "reasoningbank.next")
     setattr(owner, name, dying(getattr(owner, name), when))
     store.vacuum()

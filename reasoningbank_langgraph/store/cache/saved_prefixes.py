@@ -21,9 +21,7 @@ from uuid import uuid4
 
 from reasoningbank_langgraph.store.cache.cache import CachedPrefix
 from reasoningbank_langgraph.store.cache.prefix_file import Footer, read_prefix, write_prefix
-from reasoningbank_langgraph.store.chroma_files import index_folders
-from reasoningbank_langgraph.store.database_state import State, read_state
-from reasoningbank_langgraph.store.folder.lock import DATABASE_FILE
+from reasoningbank_langgraph.store.chroma_files import read_state
 from reasoningbank_langgraph.store.namespaces import Namespace
 
 LIST, ENDING = "reasoningbank-regions.json", ".reasoningbank-region"
@@ -46,7 +44,7 @@ class SavedPrefixes:
     def __init__(self, folder: Path, collection: str) -> None:
         self._folder, self._collection = folder, collection
         self._files: dict[Namespace, tuple[str, Footer]] = {}
-        state = self._state()
+        state = read_state(self._folder, self._collection)
         self._owner = "" if state is None else str(state[0])
         with suppress(OSError, ValueError, TypeError, KeyError):
             saved = _read_list(folder / LIST)
@@ -106,7 +104,7 @@ class SavedPrefixes:
 
     def seal(self) -> None:
         """Write the list with the state of the database that the files match; no client has it open any more."""
-        state = self._state()
+        state = read_state(self._folder, self._collection)
         if state is None or state[0] != self._owner:
             self._files.clear()
         with suppress(OSError):
@@ -118,14 +116,6 @@ class SavedPrefixes:
             except OSError:
                 self._files.clear()
         self._clean()
-
-    def _state(self) -> State | None:
-        """Return the state of the database and of the files of Chroma's index, without which the bank is damaged."""
-        state = read_state(self._folder / DATABASE_FILE, self._collection)
-        with suppress(OSError):
-            files = sorted(path for index in index_folders(self._folder) for path in index.iterdir())
-            return state and [*state, *(f"{path.relative_to(self._folder)} {path.stat().st_size}" for path in files)]
-        return None
 
     def _clean(self) -> None:
         """Remove the files that are not in the list, with what a kill or a full disk left of them."""

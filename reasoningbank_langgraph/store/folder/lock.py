@@ -12,9 +12,9 @@ from pathlib import Path
 from weakref import WeakSet
 
 from reasoningbank_langgraph.errors import StoreLockedError, StorePathError
+from reasoningbank_langgraph.store.chroma_files import DATABASE_FILE
 
 LOCK_FILE = "writer.lock"
-DATABASE_FILE = "chroma.sqlite3"
 
 _held: WeakSet[BankLock] = WeakSet()
 

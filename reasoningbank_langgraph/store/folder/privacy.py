@@ -1,7 +1,7 @@
-"""A bank's folder and files are for their owner alone: 0700 and 0600, also where they were there before.
+"""A bank's folder and files are for their owner alone: 0700 and 0600, also where they existed before.
 
 Only what is the bank's is ever changed. A folder with other things in it may be a home or a project that others have
-to reach, so a new bank is not made there unless it is private already.
+to reach, so a new bank is made there only if the folder is private already.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pathlib import Path
 
 from reasoningbank_langgraph.errors import StorePathError
 from reasoningbank_langgraph.store.cache.saved_prefixes import LIST, prefix_files
-from reasoningbank_langgraph.store.chroma_files import index_folders
-from reasoningbank_langgraph.store.folder.lock import DATABASE_FILE, LOCK_FILE
+from reasoningbank_langgraph.store.chroma_files import DATABASE_FILE, DATABASE_FILES, index_folders
+from reasoningbank_langgraph.store.folder.lock import LOCK_FILE
 
-FILES = frozenset({LOCK_FILE, DATABASE_FILE, LIST, *(f"{DATABASE_FILE}-{part}" for part in ("journal", "wal", "shm"))})
+FILES = frozenset({LOCK_FILE, LIST, *DATABASE_FILES})
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 logger = logging.getLogger(__name__)

@@ -10,9 +10,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from reasoningbank_langgraph.errors import StoreCorruptedError, StorePathError, StoreUnavailableError
-from reasoningbank_langgraph.store.folder.lock import DATABASE_FILE, BankLock, prepare_folder
+from reasoningbank_langgraph.store.chroma_files import DATABASE_FILE
+from reasoningbank_langgraph.store.folder.cleaning import torn_indexes
+from reasoningbank_langgraph.store.folder.lock import BankLock, prepare_folder
 from reasoningbank_langgraph.store.folder.privacy import make_files_private, make_private
-from reasoningbank_langgraph.store.saved_index import torn_indexes
 
 LOOPBACK = "127.0.0.1"
 

@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from reasoningbank_langgraph.errors import EmbeddingMismatchError, NotOnServerError, StoreCorruptedError
 from reasoningbank_langgraph.store.cache.collection import FIRST_ROWS, CachedCollection
-from reasoningbank_langgraph.store.chroma_files import purge
 from reasoningbank_langgraph.store.collection import (
     REBUILD,
     REINDEX,
@@ -28,29 +26,22 @@ from reasoningbank_langgraph.store.collection import (
     take_place,
 )
 from reasoningbank_langgraph.store.connect import folder_of
-from reasoningbank_langgraph.store.folder.cleaning import remove_old_index
+from reasoningbank_langgraph.store.folder.cleaning import purge, remove_old_index
 from reasoningbank_langgraph.store.indexing import Indexing
 from reasoningbank_langgraph.store.row_layout import ChromaRow, Entry, entry_of, row_id, rows_of
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.settings import Progress
 from reasoningbank_langgraph.store.values import decode_value
 
-if TYPE_CHECKING:
-    from chromadb.api import ClientAPI
-
 AT_ONCE = 256
 """Items embedded and written at once."""
 
 
-def fit_bank(
-    client: ClientAPI, collection: CachedCollection, name: str, indexing: Indexing, reindex: bool | Progress
-) -> None:
+def fit_bank(collection: CachedCollection, indexing: Indexing, reindex: bool | Progress) -> None:
     """Move a bank that was made with another embedder to this one, if the caller allows it.
 
     Args:
-        client: the client that owns the collection.
         collection: the bank.
-        name: its collection's name.
         indexing: the embedder the bank has to fit.
         reindex: whether to move it, or the function that is called with the progress.
 
@@ -62,20 +53,20 @@ def fit_bank(
     except EmbeddingMismatchError:
         if not reindex:
             raise
-        reindex_bank(client, collection, name, indexing, None if reindex is True else reindex)
+        reindex_bank(collection, indexing, None if reindex is True else reindex)
 
 
-def rebuild_bank(client: ClientAPI, collection: CachedCollection, name: str, indexing: Indexing) -> None:
+def rebuild_bank(collection: CachedCollection, indexing: Indexing) -> None:
     """Embed every document again.
 
     Raises:
         StoreCorruptedError: a document cannot be read, or the new collection is not whole. The old one is in use.
     """
-    _write_anew(client, collection, name, REBUILD, indexing, lambda entries: _embed(entries, indexing))
-    remove_old_index(client)
+    _write_anew(collection, REBUILD, indexing, lambda entries: _embed(entries, indexing))
+    remove_old_index(collection.rows.client)
 
 
-def vacuum_bank(client: ClientAPI, collection: CachedCollection, name: str, indexing: Indexing) -> None:
+def vacuum_bank(collection: CachedCollection, indexing: Indexing) -> None:
     """Copy documents and vectors as they are, then clean the files of what is left of the old collection.
 
     Raises:
@@ -86,15 +77,13 @@ def vacuum_bank(client: ClientAPI, collection: CachedCollection, name: str, inde
     if collection.shared:
         raise NotOnServerError
     with collection.writing:
-        _write_anew(client, collection, name, VACUUM, indexing, lambda entries: _copy(entries, collection))
-        folder = folder_of(client)
+        _write_anew(collection, VACUUM, indexing, lambda entries: _copy(entries, collection))
+        folder = folder_of(collection.rows.client)
         if folder is not None:
             purge(folder)
 
 
-def reindex_bank(
-    client: ClientAPI, collection: CachedCollection, name: str, indexing: Indexing, progress: Progress | None
-) -> None:
+def reindex_bank(collection: CachedCollection, indexing: Indexing, progress: Progress | None) -> None:
     """Embed every document with another embedder, except those that an earlier, stopped call embedded.
 
     Raises:
@@ -102,20 +91,21 @@ def reindex_bank(
     """
     progress = progress or _ignore
     with collection.writing:
-        job = (client, name, REINDEX, indexing)
-        rows = Rows(client, resume_collection(*job) or begin_collection(*job))
-        items = collection.rows.ids(FIRST_ROWS)
+        old = collection.rows
+        target = resume_collection(old.client, old.name, REINDEX, indexing)
+        rows = Rows(old.client, target or begin_collection(old.client, old.name, REINDEX, indexing))
+        items = old.ids(FIRST_ROWS)
         wanted: set[str] = set()
         done = 0
         progress(done, len(items))
-        for entries in _batches(collection.entries(collection.rows.get(items))):
+        for entries in _batches(collection.entries(old.get(items))):
             wanted.update(_bring_up_to_date(rows, entries, indexing))
             done += len(entries)
             progress(done, len(items))
         rows.delete([row for row in rows.ids(None) if row not in wanted])
         _check_whole(rows, len(wanted))
-        _replace(client, collection, rows, name, indexing.dims)
-    remove_old_index(client)
+        _replace(collection, rows, indexing.dims)
+    remove_old_index(collection.rows.client)
 
 
 def _ignore(done: int, total: int) -> None:
@@ -123,27 +113,26 @@ def _ignore(done: int, total: int) -> None:
 
 
 def _write_anew(
-    client: ClientAPI,
     collection: CachedCollection,
-    name: str,
     job: str,
     indexing: Indexing,
     rows_of_items: Callable[[list[Entry]], list[ChromaRow]],
 ) -> None:
     with collection.writing:
-        target = begin_collection(client, name, job, indexing)
+        old = collection.rows
+        target = begin_collection(old.client, old.name, job, indexing)
         try:
-            rows = Rows(client, target)
+            rows = Rows(old.client, target)
             _fill(rows, collection, rows_of_items)
         except BaseException:
             with suppress(Exception):
-                drop(client, successor(name))
+                drop(old.client, successor(old.name))
             raise
-        _replace(client, collection, rows, name, indexing.dims)
+        _replace(collection, rows, indexing.dims)
 
 
-def _replace(client: ClientAPI, collection: CachedCollection, rows: Rows, name: str, dims: int) -> None:
-    take_place(client, rows.collection, name)
+def _replace(collection: CachedCollection, rows: Rows, dims: int) -> None:
+    take_place(rows.client, rows.collection, collection.rows.name)
     collection.switch_to(rows, dims)
 
 
