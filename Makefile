@@ -56,7 +56,7 @@ $(VENV)-%/.tested: $(VENV)-%/.fast FORCE
 
 docs: $(VENV)/.test
 	$(BIN)/python -m tests.docs.reference
-	$(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .

@@ -1,5 +1,6 @@
 """Each page stands alone: its Python blocks run from top to bottom, its commands exist, its links lead somewhere."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -67,7 +68,8 @@ def test_a_type_checker_has_nothing_to_say_of_the_python_blocks_of_a_page(tmp_pa
     for number, blocks in enumerate(BLOCKS.values()):
         (tmp_path / f"page_{number}.py").write_text("\n\n".join(blocks), encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--config-file=", "--check-untyped-defs", "--no-error-summary", tmp_path]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    here = os.environ | {"MYPYPATH": str(REPOSITORY)}
+    done = subprocess.run(command, cwd=REPOSITORY, env=here, capture_output=True, text=True, check=False)
     assert done.stdout == ""
 
 
@@ -100,6 +102,14 @@ def test_every_error_is_explained_by_its_name():
     named = sorted(name for heading in headings for name in heading.split(", "))
     kinds = [name for name, thing in vars(errors).items() if isinstance(thing, type) and name != "ReasoningBankError"]
     assert named == sorted(kinds)
+
+
+def test_the_guide_for_contributors_names_every_room_and_every_module_beside_them():
+    rows = re.findall(r"^\| (`.*?) \|", PAGES["CONTRIBUTING.md"], re.MULTILINE)
+    named = sorted(name for row in rows for name in re.findall(r"`(\w+/?)`", row))
+    package = [path for path in (REPOSITORY / "reasoningbank_langgraph").iterdir() if path.stem[0] != "_"]
+    files = [path.stem for path in package if path.suffix == ".py"]
+    assert named == sorted([*files, *(f"{path.name}/" for path in package if path.is_dir())])
 
 
 @check_each(COMMANDS)
