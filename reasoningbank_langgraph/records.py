@@ -104,12 +104,14 @@ else:
 class _NamedErrors(ModelMetaclass):
     """Names the errors of direct construction; nested records then need no Python call of their own."""
 
-    def __call__(cls, *args: Any, **data: Any) -> Any:  # noqa: N805 - of a metaclass
-        if args:
-            first = next(iter(vars(cls)["__pydantic_fields__"]))
-            raise TypeError(f"{cls.__name__} takes its fields by name, as in {cls.__name__}({first}=...)")
-        with _named_errors(cls.__name__):
-            return super().__call__(**data)
+    if not TYPE_CHECKING:  # type checkers would take what a metaclass returns for anything at all
+
+        def __call__(cls, *args: Any, **data: Any) -> Any:  # noqa: N805 - of a metaclass
+            if args:
+                first = next(iter(vars(cls)["__pydantic_fields__"]))
+                raise TypeError(f"{cls.__name__} takes its fields by name, as in {cls.__name__}({first}=...)")
+            with _named_errors(cls.__name__):
+                return super().__call__(**data)
 
 
 class Record(BaseModel, metaclass=_NamedErrors):

@@ -77,7 +77,7 @@ def add_ids(old: list[str] | None, new: list[str] | None) -> list[str]:
 if TYPE_CHECKING:
 
     class _Conversation(TypedDict, total=False):
-        """Of the state's own class, or of `MessagesState`: type checkers let no two classes declare it."""
+        """Empty for type checkers: they refuse a class of which two bases, `MessagesState` too, declare `messages`."""
 else:
 
     class _Conversation(TypedDict, total=False):
@@ -88,8 +88,8 @@ else:
 class ReasoningBankState(_Conversation, total=False):
     """State of a graph with a memory. Include it in your own state, or let the nodes add the channels they need.
 
-    It holds `messages` too; in a class of yours that inherits from it, type checkers see them where `MessagesState` is
-    another base.
+    It has the channel `messages` too. For type checkers, add the other base that declares it:
+    `class State(MessagesState, ReasoningBankState)`.
 
     Task, task id and reference belong to one run: they can be read until it ends and after, and the next run of the
     thread begins without them. Loops that run side by side (`Send`, parallel branches) may write the same channels.

@@ -44,7 +44,8 @@ class Own(ReasoningBankState):
 
 
 def agent(state: State) -> dict[str, Any]:
-    lessons = [HumanMessage(state["memory_prompt"])] if state["memory_prompt"] else []
+    prompt = state.get("memory_prompt")
+    lessons = [HumanMessage(prompt)] if prompt else []
     return {"messages": [chat.bind(max_tokens=100).invoke([*lessons, *state["messages"]])]}
 
 
@@ -61,7 +62,7 @@ StateGraph(Own).compile().invoke({"task": "What is 2 + 3?", "budget": 1})
 
 
 def solver(state: State) -> dict[str, Any]:
-    return {"answer": state["task"]}
+    return {"answer": state.get("task")}
 
 
 def right(attempt: Attempt) -> bool:
@@ -73,7 +74,7 @@ async def awaited(attempt: Attempt) -> Verdict:
 
 
 def configured(attempt: Attempt, config: RunnableConfig) -> bool:
-    return "thread_id" in config["configurable"]
+    return "thread_id" in config.get("configurable", {})
 
 
 create_reasoning_bank(solver, model=chat, judge=right)
