@@ -2,8 +2,8 @@
 
 `StoreContract` is a class of pytest cases and is imported when it is first used, so the fakes work without pytest.
 
-- `fakes`: fakes, so that users test their graphs the way this package tests itself: offline and repeatable
-- `store_contract`: what any LangGraph store has to do, as a class of pytest cases that a backend's author subclasses
+- `fakes`: a scripted chat model and hashed embeddings, for tests of graphs that are offline and repeatable
+- `store_contract`: what any LangGraph store has to do, as a class of pytest cases that the author of a store subclasses
 """
 
 from typing import TYPE_CHECKING, Any

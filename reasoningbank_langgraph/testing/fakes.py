@@ -1,4 +1,4 @@
-"""Fakes, so that users test their graphs the way this package tests itself: offline and repeatable."""
+"""A scripted chat model and hashed embeddings, for tests of graphs that are offline and repeatable."""
 
 from __future__ import annotations
 

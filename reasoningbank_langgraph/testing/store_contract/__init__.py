@@ -1,15 +1,15 @@
-"""What any LangGraph store has to do, as a class of pytest cases that a backend's author subclasses.
+"""What any LangGraph store has to do, as a class of pytest cases that the author of a store subclasses.
 
-- `base`: what all cases share: the fixtures a backend defines, the failures it admits, and some weather to store
-- `values`: what is put comes back: the same value, the same key
-- `listing`: which namespaces there are: matched, cut to a depth, sorted and paged
-- `namespaces`: who sees what: a namespace is a tuple of labels
-- `search`: searching without a query: order, pages and what they miss
-- `filters`: filters: equality and `$eq $ne $gt $gte $lt $lte`. What does not exist is refused, never passed over
-- `vectors`: searching by meaning. All cases need an index on `text` and `more`
-- `batches`: several operations in one call: where the results stand, what reads see
-- `concurrency`: both interfaces, from any thread and any event loop, many callers at once. Needs no pytest plugin
-- `ttl`: items that live for a time, in minutes: refused by a store that cannot, kept to by one that says it can
+- `base`: what all cases share: fixtures, known failures, and sample values
+- `values`: put and get: the same value under the same key
+- `batches`: several operations in one call: the order of the results, and what reads see
+- `namespaces`: namespaces as tuples of labels, each apart from all others
+- `listing`: the list of namespaces: matched, cut to a depth, sorted and paged
+- `search`: searches without a query: order and pages
+- `filters`: search filters: equality and `$eq $ne $gt $gte $lt $lte`; unknown operators are refused
+- `vectors`: searches by meaning, for stores with an index
+- `ttl`: items that live for a time, in minutes; stores that do not support it refuse them
+- `concurrency`: both interfaces, from any thread and any event loop, with many callers at once
 """
 
 from __future__ import annotations
@@ -38,31 +38,31 @@ class StoreContract(
     TtlCases,
     ConcurrencyCases,
 ):
-    """The behaviour of a `langgraph.store.base.BaseStore`, one case a rule. Needs pytest and no plugin.
+    """The behaviour of a `langgraph.store.base.BaseStore`, one case for each rule. Needs pytest and no plugin.
 
-    Subclass it in a test module, under a name that pytest collects, and define the fixtures; each gives a store that
-    holds nothing, and may be a generator that closes it afterwards:
+    Subclass it in a test module, under a name that pytest collects, and define the fixtures. Each returns an empty
+    store, or is a generator that yields one and closes it afterwards:
 
     - `plain_store`: without an index. Required.
-    - `indexed_store`: with an index on the fields `text` and `more` of a value. A store that cannot search by meaning
-      leaves it out; pytest then collects no case that needs one.
-    - `ttl_store`: without an index, with `ttl={"refresh_on_read": True}`, where that is not how `plain_store` works
-      anyway. Only used where the store's `supports_ttl` is true; such a store has a `sweep_ttl()`.
+    - `indexed_store`: with an index on the fields `text` and `more` of a value. Leave it out for a store that cannot
+      search by meaning; pytest then collects no case that needs one.
+    - `ttl_store`: without an index, with `ttl={"refresh_on_read": True}`. Leave it out if `plain_store` works that way.
+      Only used where the store's `supports_ttl` is true; such a store has a `sweep_ttl()`.
 
     The embedder of `indexed_store` has to give equal vectors for equal texts and close ones for texts that share
     words: `reasoningbank_langgraph.testing.HashEmbeddings` does. All other cases run on the plain store and on the
     indexed one, through a fixture `store` that need not be defined.
 
-    Three class attributes say what is different about a store:
+    Three class attributes describe the store:
 
-    - `supports_ttl`: the store's own attribute of that name. Said here, the cases that it rules out are not collected;
-      where it is not, the store is asked during a case, and what does not apply is skipped.
-    - `clock`: seconds its timestamps can tell apart, 1.0 unless said otherwise. Cases that wait wait some of these,
-      longer where the machine is busy.
-    - `known_failures`: cases it is known to fail, each with the reason: `{"test_name": "why"}`. The name may hold `*`,
-      and `"test_name[plain]"` means only the runs that have `plain` among their parameters, as pytest shows them
-      (separated by `-`; `*` here as well). Such a case is expected to fail: once it passes, pytest says so and the
-      entry can go.
+    - `supports_ttl`: the store's own attribute of that name. If it is set here, pytest does not collect the cases that
+      it rules out; if not, a case reads it from the store and skips what does not apply.
+    - `clock`: the resolution of its timestamps in seconds, default 1.0. Cases that wait take a few of these, more on a
+      busy machine.
+    - `known_failures`: cases it is known to fail, each with the reason: `{"test_name": "why"}`. The name may contain
+      `*`, and `"test_name[plain]"` means only the runs with `plain` among their parameters, as pytest shows them
+      (separated by `-`; `*` here as well). Such a case is expected to fail: once it passes, pytest reports it and the
+      entry can be removed.
 
     Where a rule says "or refused", any exception will do, as long as nothing was written.
 

@@ -1,4 +1,4 @@
-"""What all cases share: the fixtures a backend defines, the failures it admits, and some weather to store."""
+"""What all cases share: the fixtures that a store's tests define, its known failures, and sample values."""
 
 # ruff: noqa: S101 - the cases are asserts
 
@@ -36,8 +36,8 @@ def keys(items: Any) -> list[str]:
     return [item.key for item in items]
 
 
-def held(store: BaseStore, key: str, namespace: Namespace = HERE) -> Item:
-    """Return an item that has to be there."""
+def stored_item(store: BaseStore, key: str, namespace: Namespace = HERE) -> Item:
+    """Return an item that must exist."""
     item = store.get(namespace, key)
     assert item is not None, f"no item {key!r} in {namespace!r}"
     return item
@@ -65,14 +65,14 @@ class StoreCases:
             if not matching(cases, case.partition("[")[0]):
                 raise TypeError(f"{cls.__name__}.known_failures: the contract has no case {case!r}")
         if cls._defines("plain_store"):
-            cls._leave_out_what_cannot_apply(cases)
+            cls._hide_cases_that_cannot_apply(cases)
 
     @classmethod
     def _defines(cls, fixture: str) -> bool:
         return getattr_static(cls, fixture) is not getattr_static(StoreCases, fixture)
 
     @classmethod
-    def _leave_out_what_cannot_apply(cls, cases: list[str]) -> None:
+    def _hide_cases_that_cannot_apply(cls, cases: list[str]) -> None:
         """Hide from pytest the cases that take a fixture which this kind of store cannot have."""
         absent = {
             "indexed_store": not cls._defines("indexed_store"),
@@ -98,12 +98,12 @@ class StoreCases:
 
     @pytest.fixture
     def ttl_store(self, plain_store: BaseStore) -> BaseStore:
-        """An empty store in which a read starts an item's time to live anew."""
+        """An empty store in which a read restarts an item's time to live."""
         return plain_store
 
     @pytest.fixture
     def timeless_store(self, plain_store: BaseStore) -> BaseStore:
-        """An empty store that knows no times to live."""
+        """An empty store without support for times to live."""
         return plain_store
 
     @pytest.fixture(params=["plain", "indexed"])
@@ -122,7 +122,7 @@ class StoreCases:
         return next((reason for entry, reason in cls.known_failures.items() if _names(entry, case)), None)
 
     @pytest.fixture(autouse=True)
-    def _admit_known_failures(self, request: pytest.FixtureRequest) -> None:
+    def _expect_known_failures(self, request: pytest.FixtureRequest) -> None:
         if reason := self._known_failure(request.node):
             request.node.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
@@ -133,7 +133,7 @@ def _only_plain(self: StoreCases, plain_store: BaseStore) -> BaseStore:  # noqa:
 
 
 def _names(entry: str, case: Any) -> bool:
-    """Say whether an entry of `known_failures` means a case: by its name, and by one of its parameters if it asks."""
+    """Say whether an entry of `known_failures` means a case: by its name, and by a parameter if it names one."""
     name, _, part = entry.partition("[")
     parameters = case.callspec.id.split("-") if hasattr(case, "callspec") else []
     wanted = part.removesuffix("]")

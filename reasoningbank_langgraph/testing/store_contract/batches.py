@@ -1,4 +1,4 @@
-"""Several operations in one call: where the results stand, what reads see, and that a batch is written whole."""
+"""Several operations in one call: the order of the results, what reads see, and that a batch is written whole."""
 
 # ruff: noqa: S101, D102 - the cases are asserts, and their names say what they assert
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore, GetOp, ListNamespacesOp, PutOp, SearchOp
 
-from reasoningbank_langgraph.testing.store_contract.base import HERE, CarryOut, StoreCases, fill, held, keys
+from reasoningbank_langgraph.testing.store_contract.base import HERE, CarryOut, StoreCases, fill, keys, stored_item
 
 REFUSED: dict[str, Any] = {
     "no operation": object(),
@@ -43,7 +43,7 @@ class BatchCases(StoreCases):
         assert [results[1].key, results[7].key] == ["rain", "wind"]
         assert [results[2], results[4], results[6]] == [None] * 3
         assert results[3] == [HERE]
-        assert held(store, "hail").value == {"text": "hail"}
+        assert stored_item(store, "hail").value == {"text": "hail"}
 
     def test_reads_see_the_state_before_the_batch(self, store: BaseStore, carry_out: CarryOut) -> None:
         store.put(HERE, "k", {"n": 0})
@@ -62,7 +62,7 @@ class BatchCases(StoreCases):
         )
         assert [results[1].value, results[3].value, results[4][0].value] == [{"n": 0}] * 3
         assert results[6:] == [[HERE], None]
-        assert held(store, "k").value == {"n": 2}
+        assert stored_item(store, "k").value == {"n": 2}
 
     @pytest.mark.parametrize(
         ("values", "left"),
@@ -82,7 +82,7 @@ class BatchCases(StoreCases):
         ops = [PutOp(HERE, "rain", None), PutOp(HERE, "hail", {"n": 4}), PutOp(("b",), "rain", {"n": 5})]
         assert carry_out(store, [*ops, PutOp(HERE, "snow", {"n": 6})]) == [None] * 4
         assert {item.key: item.value["n"] for item in store.search(HERE)} == {"hail": 4, "snow": 6, "wind": 3}
-        assert held(store, "rain", ("b",)).value == {"n": 5}
+        assert stored_item(store, "rain", ("b",)).value == {"n": 5}
 
     def test_equal_texts_in_one_batch_are_all_written(self, store: BaseStore, carry_out: CarryOut) -> None:
         carry_out(store, [PutOp(HERE, str(n), {"text": "the same words"}) for n in range(4)])

@@ -1,4 +1,4 @@
-"""Both interfaces, from any thread and any event loop, many callers at once. Needs no pytest plugin."""
+"""Both interfaces, from any thread and any event loop, with many callers at once. Needs no pytest plugin."""
 
 # ruff: noqa: S101, D102 - the cases are asserts, and their names say what they assert
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore
 
-from reasoningbank_langgraph.testing.store_contract.base import HERE, WEATHER, Namespace, StoreCases, held, keys
+from reasoningbank_langgraph.testing.store_contract.base import HERE, WEATHER, Namespace, StoreCases, keys, stored_item
 
 THERE = ("users", "bo")
 
@@ -41,7 +41,7 @@ class ConcurrencyCases(StoreCases):
     def test_what_one_interface_wrote_the_other_reads(self, store: BaseStore) -> None:
         asyncio.run(store.aput(HERE, "async", {"n": 1}))
         store.put(HERE, "sync", {"n": 2})
-        assert held(store, "async").value == {"n": 1}
+        assert stored_item(store, "async").value == {"n": 1}
         assert set(keys(asyncio.run(store.asearch(HERE)))) == {"async", "sync"}
 
     def test_synchronous_calls_work_inside_a_running_loop(self, store: BaseStore) -> None:
@@ -49,7 +49,7 @@ class ConcurrencyCases(StoreCases):
 
         async def use() -> None:
             store.put(HERE, "k", {"text": "x"})
-            assert held(store, "k").value == {"text": "x"}
+            assert stored_item(store, "k").value == {"text": "x"}
             assert store.search(HERE, query="x")[0].key == "k"
             assert store.list_namespaces() == [HERE]
             with ThreadPoolExecutor(1) as pool:
@@ -114,7 +114,7 @@ class ConcurrencyCases(StoreCases):
 
 def _busy(store: BaseStore, namespace: Namespace, key: str) -> None:
     store.put(namespace, key, {"text": key, "n": 1})
-    assert held(store, key, namespace).value["n"] == 1
+    assert stored_item(store, key, namespace).value["n"] == 1
     store.delete(namespace, key)
     assert store.get(namespace, key) is None
     store.list_namespaces(max_depth=2)

@@ -1,4 +1,4 @@
-"""Filters: equality and `$eq $ne $gt $gte $lt $lte`. What does not exist is refused, never passed over."""
+"""Filters: equality and `$eq $ne $gt $gte $lt $lte`. Unknown operators are refused, never ignored."""
 
 # ruff: noqa: S101, D102 - the cases are asserts, and their names say what they assert
 

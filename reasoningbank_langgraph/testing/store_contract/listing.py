@@ -1,4 +1,4 @@
-"""Which namespaces there are: matched, cut to a depth, sorted and paged."""
+"""The list of namespaces: matched, cut to a depth, sorted and paged."""
 
 # ruff: noqa: S101, D102 - the cases are asserts, and their names say what they assert
 

@@ -1,4 +1,4 @@
-"""Who sees what: a namespace is a tuple of labels, and one tenant's name is never the beginning of another's."""
+"""Namespaces are tuples of labels: no tenant's name is ever the beginning of another's."""
 
 # ruff: noqa: S101, D102 - the cases are asserts, and their names say what they assert
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore, GetOp, InvalidNamespaceError, PutOp, SearchOp
 
-from reasoningbank_langgraph.testing.store_contract.base import HERE, CarryOut, StoreCases, held, keys
+from reasoningbank_langgraph.testing.store_contract.base import HERE, CarryOut, StoreCases, keys, stored_item
 
 BAD_LABELS = {"empty": "", "dot": "a.b", "NUL": "n\x00l", "int": 1, "None": None}
 SIBLINGS = {
@@ -71,7 +71,7 @@ class NamespaceCases(StoreCases):
 
     def test_a_reserved_label_is_free_below_the_first(self, store: BaseStore) -> None:
         store.put(("a", "langgraph"), "k", {"n": 1})
-        assert held(store, "k", ("a", "langgraph")).value == {"n": 1}
+        assert stored_item(store, "k", ("a", "langgraph")).value == {"n": 1}
 
     @pytest.mark.parametrize("sibling", SIBLINGS.values(), ids=SIBLINGS)
     def test_a_sibling_is_not_below(self, store: BaseStore, sibling: str) -> None:
@@ -87,7 +87,7 @@ class NamespaceCases(StoreCases):
         assert set(store.list_namespaces(suffix=HERE[1:])) == {HERE}
         assert store.get(there, "mine") is None
         store.delete(there, "mine")
-        assert held(store, "mine")
+        assert stored_item(store, "mine")
 
     def test_a_prefix_finds_everything_below(self, store: BaseStore) -> None:
         for namespace in (("a",), ("a", "b"), ("a", "b", "c"), ("b",), ("b", "a")):
@@ -108,4 +108,4 @@ class NamespaceCases(StoreCases):
         store.put(("b",), "k", {"n": 2})
         store.delete(("a",), "k")
         assert store.get(("a",), "k") is None
-        assert held(store, "k", ("b",)).value == {"n": 2}
+        assert stored_item(store, "k", ("b",)).value == {"n": 2}

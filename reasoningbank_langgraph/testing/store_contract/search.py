@@ -1,4 +1,4 @@
-"""Searching without a query: order, pages and what they miss."""
+"""Searches without a query: order and pages."""
 
 # ruff: noqa: S101, D102 - the cases are asserts, and their names say what they assert
 

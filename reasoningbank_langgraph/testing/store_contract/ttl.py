@@ -1,8 +1,8 @@
-"""Items that live for a time, in minutes: refused by a store that cannot, kept to by one that says it can.
+"""Items that live for a time, in minutes; stores that do not support it refuse them.
 
-The times are in beats, a third of an item's life each: two of the store's `clock` at least, so that a store which
-keeps whole seconds passes as well, and longer where calls take long. A try in which the calls came late says nothing
-about the store, and is made again with longer beats.
+Times are counted in beats, each a third of an item's life: at least two of the store's `clock`, so that a store with a
+resolution of one second passes as well, and longer where calls take long. A try in which calls came too late proves
+nothing about the store and is repeated with longer beats.
 """
 
 # ruff: noqa: S101, D102 - the cases are asserts, and their names say what they assert
@@ -133,7 +133,7 @@ class TtlCases(StoreCases):
         self._in_time(ttl_store, attempt)
 
     def _expect_only_refreshed(self, store: BaseStore, beats: Beats) -> None:
-        """Expect the two items whose time was started anew to outlive their first time, and the others to go."""
+        """Expect the two items whose time was restarted to outlive their first time, and the others to expire."""
         beats.wait_until(4)
         self._sweep(store)
         left = {namespace[0] for namespace in store.list_namespaces()}
@@ -141,7 +141,7 @@ class TtlCases(StoreCases):
         assert left == {"get", "search"}
 
     def _in_time(self, store: BaseStore, attempt: Callable[[Beats], None]) -> None:
-        """Try a case, again with longer beats while calls come late; skip it where the store has no times to live."""
+        """Try a case, with longer beats each time calls come too late; skip it if the store has no times to live."""
         if not store.supports_ttl:
             pytest.skip("the store does not support times to live")
         start = time.monotonic()

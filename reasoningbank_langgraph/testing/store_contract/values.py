@@ -1,4 +1,4 @@
-"""What is put comes back: the same value, the same key, and nothing that was changed on the way without a word."""
+"""What is put comes back: the same value under the same key, or an error."""
 
 # ruff: noqa: S101, D102 - the cases are asserts, and their names say what they assert
 
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore
 
-from reasoningbank_langgraph.testing.store_contract.base import HERE, StoreCases, fill, held, keys
+from reasoningbank_langgraph.testing.store_contract.base import HERE, StoreCases, fill, keys, stored_item
 
 TEXTS = {
     "empty": "",
@@ -43,7 +43,7 @@ def put_or_refuse(store: BaseStore, value: dict[Any, Any]) -> dict[Any, Any] | N
     except Exception:  # noqa: BLE001 - stores have errors of their own
         assert store.get(HERE, "k") is None
         return None
-    found = held(store, "k").value
+    found = stored_item(store, "k").value
     assert repr(store.search(HERE)[0].value) == repr(found)
     return found
 
@@ -54,18 +54,18 @@ class ValueCases(StoreCases):
     def test_what_was_put_comes_back_equal(self, store: BaseStore) -> None:
         value = {"text": "a", "n": 1, "f": 1.5, "deep": {"list": [1, {"x": None}], "yes": True}, "": "empty key"}
         store.put(HERE, "k", value)
-        item = held(store, "k")
+        item = stored_item(store, "k")
         assert (item.value, item.key, item.namespace) == (value, "k", HERE)
 
     def test_an_empty_value_is_a_value(self, store: BaseStore) -> None:
         store.put(HERE, "k", {})
-        assert held(store, "k").value == {}
+        assert stored_item(store, "k").value == {}
         assert keys(store.search(HERE)) == ["k"]
 
     @pytest.mark.parametrize("text", **by_name(TEXTS))
     def test_any_text_survives(self, store: BaseStore, text: str) -> None:
         store.put(HERE, "k", {"text": text, "more": [text]})
-        assert held(store, "k").value == {"text": text, "more": [text]}
+        assert stored_item(store, "k").value == {"text": text, "more": [text]}
         assert store.search(HERE, query="something")[0].value == {"text": text, "more": [text]}
 
     @pytest.mark.parametrize("text", **by_name(AWKWARD_TEXTS))
@@ -84,7 +84,7 @@ class ValueCases(StoreCases):
     @pytest.mark.parametrize("number", [0.1 + 0.2, 1e300, 5e-324, -0.0, 1.0, 0])
     def test_floats_stay_exact(self, store: BaseStore, number: float) -> None:
         store.put(HERE, "k", {"n": number})
-        assert held(store, "k").value["n"] == number
+        assert stored_item(store, "k").value["n"] == number
 
     def test_tuples_come_back_as_tuples_or_lists_or_are_refused(self, store: BaseStore) -> None:
         allowed: list[Any] = [None, {"t": (1, (2,))}, {"t": [1, [2]]}]
@@ -110,7 +110,7 @@ class ValueCases(StoreCases):
     )
     def test_any_key_names_an_item(self, store: BaseStore, key: str) -> None:
         store.put(HERE, key, {"text": "x"})
-        assert held(store, key).key == key
+        assert stored_item(store, key).key == key
         assert keys(store.search(HERE)) == [key]
         store.delete(HERE, key)
         assert store.search(HERE) == []
@@ -122,13 +122,13 @@ class ValueCases(StoreCases):
         except Exception:  # noqa: BLE001 - stores have errors of their own
             assert store.search(HERE) == []
         else:
-            assert keys(store.search(HERE)) == [held(store, key).key] == [key]
+            assert keys(store.search(HERE)) == [stored_item(store, key).key] == [key]
 
     def test_keys_and_namespaces_are_never_mixed_up(self, store: BaseStore) -> None:
         places = [(("a",), "b::c"), (("a", "b"), "c"), (("a", "b", "c"), ""), (("a", "b"), "c/d"), (("a",), "b.c")]
         for n, (namespace, key) in enumerate(places):
             store.put(namespace, key, {"n": n})
-        assert [held(store, key, namespace).value["n"] for namespace, key in places] == [0, 1, 2, 3, 4]
+        assert [stored_item(store, key, namespace).value["n"] for namespace, key in places] == [0, 1, 2, 3, 4]
 
     @pytest.mark.parametrize(
         "read",
@@ -139,29 +139,29 @@ class ValueCases(StoreCases):
         store.put(HERE, "k", {"deep": {"list": [1]}})
         read(store)["deep"]["list"].append(2)
         read(store)["new"] = True
-        assert held(store, "k").value == {"deep": {"list": [1]}}
+        assert stored_item(store, "k").value == {"deep": {"list": [1]}}
 
     def test_a_value_that_was_put_stays_the_callers_own(self, store: BaseStore) -> None:
         value: dict[str, Any] = {"deep": {"list": [1]}}
         store.put(HERE, "k", value)
         value["deep"]["list"].append(2)
         value["new"] = True
-        assert held(store, "k").value == {"deep": {"list": [1]}}
+        assert stored_item(store, "k").value == {"deep": {"list": [1]}}
 
     def test_times_are_in_utc_and_the_same_from_every_read(self, store: BaseStore) -> None:
         store.put(HERE, "k", {"n": 1})
-        item, found = held(store, "k"), store.search(HERE)[0]
+        item, found = stored_item(store, "k"), store.search(HERE)[0]
         assert item.created_at.utcoffset() == item.updated_at.utcoffset() == timedelta(0)
         assert (found.created_at, found.updated_at) == (item.created_at, item.updated_at)
         assert item.updated_at.astimezone(UTC) == item.updated_at
 
     def test_an_overwrite_replaces_the_value_and_keeps_the_creation(self, store: BaseStore) -> None:
         store.put(HERE, "k", {"old": 1, "n": 1})
-        first = held(store, "k")
+        first = stored_item(store, "k")
         created, updated = first.created_at, first.updated_at
         time.sleep(1.2 * self.clock)
         store.put(HERE, "k", {"n": 2})
-        second = held(store, "k")
+        second = stored_item(store, "k")
         assert second.value == {"n": 2}
         assert second.created_at == created
         assert second.updated_at > updated
@@ -178,5 +178,5 @@ class ValueCases(StoreCases):
         fill(store)
         store.delete(HERE, "snow")
         store.put(HERE, "snow", {"text": "snow again"})
-        assert held(store, "snow").value == {"text": "snow again"}
+        assert stored_item(store, "snow").value == {"text": "snow again"}
         assert set(keys(store.search(HERE, query="snow again"))) == {"rain", "snow", "wind"}
