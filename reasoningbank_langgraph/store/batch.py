@@ -1,4 +1,4 @@
-"""A batch, checked and sorted by kind, before anything is read, embedded or written."""
+"""The operations of a batch, checked and sorted by kind, before anything is read, embedded or written."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Change:
 
 @dataclass
 class Batch:
-    """The ops of a batch by kind, with their places; of several puts to one item only the last is left."""
+    """The ops of a batch by kind, with their places; of several puts to one item only the last counts."""
 
     size: int = 0
     gets: dict[int, GetOp] = field(default_factory=dict)
@@ -160,6 +160,6 @@ def _ttl(ttl: float | None) -> float:
 
 
 def _as_stored(document: str) -> Mapping[str, Any]:
-    """Read the value back, so that the texts embedded now are those a rebuild of the index will find."""
+    """Read the value back, so that a rebuild of the index finds the texts that are embedded now."""
     value: Mapping[str, Any] = json.loads(document)
     return value

@@ -37,7 +37,7 @@ class ChromaStore(BaseStore):
     """A LangGraph store on Chroma: durable, searchable by meaning, usable from threads and from any event loop.
 
     Make one with `from_path` (a folder, one writer), `from_server` (a Chroma server, many writers) or `from_client`.
-    All three take the `StoreSettings`. Without any, whole values are embedded with the packaged offline model.
+    All three take the `StoreSettings`. By default whole values are embedded with the packaged offline model.
 
     A batch is written whole or not at all, also when the process is killed, up to 5000 items and vectors; larger
     ones go in parts. A cancelled `abatch` may still be carried out. Scores are cosine similarities, 0 to 1.
@@ -147,15 +147,15 @@ class ChromaStore(BaseStore):
     def from_client(cls, client: ClientAPI, **settings: Unpack[StoreSettings]) -> Self:
         """Use a client you made; `close()` leaves it open.
 
-        A client on a folder is taken to be the only one that writes there; stores of this process share what they
-        know, other processes are not noticed.
+        A client on a folder must be the only one that writes there: stores of this process share one cache, and writes
+        of other processes are not noticed.
 
         Args:
             client: a synchronous chromadb client.
             settings: see `StoreSettings`.
 
         Raises:
-            TypeError: something else than such a client.
+            TypeError: it is no such client.
             EmbeddingMismatchError: the bank was made with another embedder.
         """
         check_client(client)
@@ -199,7 +199,7 @@ class ChromaStore(BaseStore):
         return await asyncio.to_thread(self._carry_out, batch, embedded)
 
     def sweep_ttl(self) -> int:
-        """Delete the items whose time is over; returns how many."""
+        """Delete the items that have expired; returns how many."""
         self._lifetime.check()
         return sweep(self._collection, self._writer)
 
@@ -207,7 +207,7 @@ class ChromaStore(BaseStore):
         """Delete expired items regularly, by default at the `sweep_interval_minutes` of `ttl` or every 5 minutes.
 
         Returns:
-            A future that ends when the sweeper does; cancelling it stops the sweeper. Done already without `ttl`.
+            A future that ends when the sweeper does; cancelling it stops the sweeper. Without `ttl` it is already done.
         """
         self._lifetime.check()
         return self._sweeper.start(sweep_interval_minutes, self.ttl_config)
@@ -225,7 +225,7 @@ class ChromaStore(BaseStore):
     def rebuild_index(self) -> None:
         """Make all vectors and the index anew from the documents, for example after the index files were lost.
 
-        A crash on the way leaves the old bank or the new one, whole. No other process may write meanwhile.
+        A crash leaves either the old bank or the new one, whole. No other process may write meanwhile.
         """
         self._lifetime.check()
         rebuild_bank(self._collection, self._indexing)
@@ -233,9 +233,9 @@ class ChromaStore(BaseStore):
     def reindex(self, embeddings: Embeddings, progress: Progress | None = None) -> None:
         """Move the bank to another embedder, with the same fields; as safe as `rebuild_index`.
 
-        Stopped on the way, by a kill or by an error of the embedder, the bank stays with the old embedder and may be
-        used and changed; the next call with the same embedder embeds what is new or was not reached. `vacuum` and
-        `rebuild_index` drop such a half-made move.
+        If a kill or an error of the embedder stops the move, the bank keeps the old embedder and may be used and
+        changed; the next call with the same embedder continues the move. `vacuum` and `rebuild_index` drop an
+        unfinished one.
 
         Args:
             embeddings: the new embedder.
@@ -249,9 +249,9 @@ class ChromaStore(BaseStore):
     def vacuum(self) -> None:
         """Remove all traces of deleted and replaced items from the bank's files, where Chroma keeps them.
 
-        Writes the bank anew, without its embedder; reads may have to wait. A crash on the way leaves a whole bank:
-        call it again. Close the store afterwards: until then Chroma may write memory of this process, which has seen
-        the texts, into new index files. Backups, and what the disk keeps of removed files, are beyond it.
+        Writes the bank anew, without its embedder; reads may have to wait. A crash leaves a whole bank: call it again.
+        Close the store afterwards: until then Chroma may write memory of this process, which has seen the texts, into
+        new index files. Backups, and what the disk keeps of removed files, are beyond it.
 
         Raises:
             NotOnServerError: the files belong to a server.
@@ -291,6 +291,6 @@ class ChromaStore(BaseStore):
                     add_sample(self._collection.rows.collection, self._indexing)
             self._writer.commit(list(batch.changes.values()), embedded.documents)
         except Exception:
-            self._lifetime.check()  # closed by another thread meanwhile: say that, not what Chroma made of it
+            self._lifetime.check()  # another thread closed it: raise that, not the error that Chroma made of it
             raise
         return reads.results(batch.size)

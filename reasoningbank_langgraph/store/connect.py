@@ -1,4 +1,4 @@
-"""Clients of Chroma: made so that they send nothing home, closed so that nothing stays open."""
+"""Clients of Chroma: opened so that they send nothing home, closed so that nothing stays open."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def server_client(
 
 
 def check_client(client: Any) -> None:
-    """Refuse what is no synchronous Chroma client.
+    """Refuse anything but a synchronous Chroma client.
 
     Raises:
         TypeError: with the way out for vector stores and asynchronous clients.
@@ -79,27 +79,27 @@ def check_client(client: Any) -> None:
 
 
 def close_client(client: Any) -> None:
-    """Close a client and, what its own `close` leaves out, the HTTP connections of its two halves."""
+    """Close a client and the HTTP connections of its two halves, which its own `close` leaves open."""
     sessions = list(_sessions(client))
     client.close()
     for session in sessions:
         session.close()
 
 
-def _set_aside() -> None:
-    """Keep the clients that a forked child has from its parent apart: their threads are not here, so closing hangs."""
+def _leave_to_parent() -> None:
+    """Leave the clients to the parent of this forked child: closing them would hang, as their threads are not here."""
     shared = sys.modules.get("chromadb.api.shared_system_client")
     if shared is None:
         return
-    known = shared.SharedSystemClient
-    for system in known._identifier_to_system.values():  # noqa: SLF001 - Chroma has no name for them
+    clients = shared.SharedSystemClient
+    for system in clients._identifier_to_system.values():  # noqa: SLF001 - Chroma has no name for them
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(system))
-    known.clear_system_cache()
-    known._refcount_lock = threading.Lock()  # noqa: SLF001
+    clients.clear_system_cache()
+    clients._refcount_lock = threading.Lock()  # noqa: SLF001
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_set_aside)
+    os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 def is_shared(client: ClientAPI) -> bool:
@@ -114,7 +114,7 @@ def folder_of(client: ClientAPI) -> Path | None:
 
 
 def _check_answers(host: str, port: int, place: str, *, ssl: bool, headers: Mapping[str, str]) -> None:
-    # Chroma's client waits without end for a server that says nothing, and leaves connections open when it is refused.
+    # Chroma's client waits for ever for a server that sends nothing, and leaves connections open when it is refused.
     import httpx
     from chromadb.api.base_http_client import BaseHTTPClient
 

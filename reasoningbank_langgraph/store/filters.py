@@ -1,8 +1,8 @@
 """Search filters: field equality and `$eq $ne $gt $gte $lt $lte`, with the equality of LangGraph's InMemoryStore.
 
-Differences from it are all on the safe side: a missing field or a value of another type is no match instead of an
-exception, strings compare by code point, integers compare exactly, and an operator that does not exist is refused
-even when there is no item to test it on.
+It differs from that store only on the safe side: a missing field or a value of another type is no match instead of an
+exception, strings compare by code point, integers compare exactly, and an operator that does not exist is refused even
+when there is no item to test it on.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _check_wanted(things: Iterable[Any]) -> None:
                 _check_operators(wanted)
             if not isinstance(wanted, Mapping | list | Hashable):
                 raise InvalidFilterError(f"a filter compares with what JSON can hold, got {type(wanted).__name__}")
-        # By identity: what holds itself, or one part many times over, is looked at once a level.
+        # By identity: what contains itself, or one part many times, is checked once a level.
         level = list({(id(part[0]), part[1]): part for pair in level for part in _parts_below(*pair)}.values())
     raise InvalidFilterError(f"a filter is nested at most {DEPTH_CAP} deep, like the values it is compared with")
 
@@ -71,8 +71,8 @@ def _parts_below(wanted: Any, literal: bool) -> Iterator[tuple[Any, bool]]:
 def _check_operators(wanted: Any) -> None:
     for name in wanted if _has_operators(wanted) else ():
         if name not in _OPERATORS:
-            shown = name[:80] if isinstance(name, str) else type(name).__name__
-            raise InvalidFilterError(f"Unsupported operator: {shown} (use {', '.join(_OPERATORS)})")
+            text = name[:80] if isinstance(name, str) else type(name).__name__
+            raise InvalidFilterError(f"Unsupported operator: {text} (use {', '.join(_OPERATORS)})")
 
 
 def _has_operators(wanted: Any) -> bool:

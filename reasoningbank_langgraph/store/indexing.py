@@ -1,4 +1,4 @@
-"""How values become vectors: which texts of a value are embedded, and the embedder's answers checked."""
+"""How values become vectors: which texts of a value are embedded, and the checks on the embedder's answers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ WHOLE = "$"
 IndexSetting = Mapping[str, Any] | None
 NOT_GIVEN: Final[Any] = object()
 NO_EMBEDDER = "no embedder"
-SAMPLED = "A train of 120 m passes Zoë's signal in 6 s: how fast is it?"
-"""The text whose vector tells an embedder from another of the same name."""
+SAMPLE_TEXT = "A train of 120 m passes Zoë's signal in 6 s: how fast is it?"
+"""The text whose vector distinguishes embedders of the same name."""
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class Indexing:
         embeddings: None for a store without vectors.
         dims: length of the vectors; 0 while unknown.
         fields: paths that are embedded where `put` names none.
-        sample: the embedder's vector of a fixed text; None where its name was enough or it could not be had.
+        sample: the embedder's vector of a fixed text; None where its name was enough or the embedder failed.
     """
 
     embeddings: Embeddings | None
@@ -83,9 +83,9 @@ class Indexing:
         return {"dims": self.dims, "embed": self.embeddings, "fields": list(self.fields)}
 
     def measured(self) -> Indexing:
-        """Return this with `dims` and `sample` known, by embedding a sentence if one of them has to be found out.
+        """Return this with `dims` and `sample`, for which a sentence is embedded where one of them is missing.
 
-        An embedder that names its model is taken at its word where the length is given.
+        The name of an embedder that names its model is trusted where the length is given.
 
         Raises:
             EmbeddingError: the embedder returns no vector.
@@ -94,14 +94,14 @@ class Indexing:
             return self
         if isinstance(self.embeddings, PackagedMiniLM):
             return replace(self, dims=self.embeddings.dims)
-        vector = self._sampled()
+        vector = self._sample_vector()
         if not (self.dims or len(vector)):
             raise EmbeddingError(f"{self.name} returned no vector for a text")
         return replace(self, dims=self.dims or len(vector)).with_sample(vector)
 
-    def _sampled(self) -> Sequence[float]:
+    def _sample_vector(self) -> Sequence[float]:
         try:
-            found = self._run(self._documents([SAMPLED]), self._adocuments([SAMPLED]))
+            found = self._run(self._documents([SAMPLE_TEXT]), self._adocuments([SAMPLE_TEXT]))
         except Exception as error:
             if not self.dims:
                 raise
@@ -113,7 +113,7 @@ class Indexing:
         """Return this with the direction of a vector as its sample, if it has one."""
         try:
             return replace(self, sample=tuple(self._unit([vector], 1, "document")[0].tolist()))
-        except EmbeddingError:  # an embedder that knows some words only may have no direction for this text
+        except EmbeddingError:  # an embedder with a small vocabulary may give this text no direction
             return self
 
     def texts(self, value: Mapping[str, Any], paths: Paths) -> list[str]:
@@ -123,21 +123,21 @@ class Indexing:
         found: list[str] = []
         for path in self.fields if paths is None else paths:
             tokens = path if path == WHOLE else tokenize_path(path)
-            found += [_speakable(text) for text in get_text_at_path(dict(value), tokens)]
+            found += [_without_surrogates(text) for text in get_text_at_path(dict(value), tokens)]
         return [text for text in dict.fromkeys(found) if text.strip()]
 
     def embed(self, documents: Sequence[str], queries: Sequence[str]) -> Embedded:
-        """Embed distinct texts: all documents in one call, each query once. Makes no call for nothing.
+        """Embed distinct texts: all documents in one call, each query once. Without texts no call is made.
 
         Raises:
-            EmbeddingError: the answer has another count or length than asked for, or holds a vector without a
-                direction: zero, NaN or infinity.
+            EmbeddingError: the answer has the wrong number or length of vectors, or one without a direction: zero, NaN
+                or infinity.
         """
         if self.embeddings is None:
             return Embedded({}, {})
-        asked = [_speakable(query) for query in queries]
+        texts = [_without_surrogates(query) for query in queries]
         found = self._run(self._documents(documents), self._adocuments(documents)) if documents else []
-        answers = [self._run(self._query(query), self._aquery(query)) for query in asked]
+        answers = [self._run(self._query(query), self._aquery(query)) for query in texts]
         return self._checked(documents, found, queries, answers)
 
     async def aembed(self, documents: Sequence[str], queries: Sequence[str]) -> Embedded:
@@ -145,15 +145,15 @@ class Indexing:
         if self.embeddings is None:
             return Embedded({}, {})
         found = await self._adocuments(documents)() if documents else []
-        answers = await asyncio.gather(*(self._aquery(_speakable(query))() for query in queries))
+        answers = await asyncio.gather(*(self._aquery(_without_surrogates(query))() for query in queries))
         return self._checked(documents, found, queries, answers)
 
     def _checked(self, documents: Sequence[str], found: Any, queries: Sequence[str], answers: Any) -> Embedded:
         rows = self._unit(found, len(documents), "document")
-        asked = self._unit(answers, len(queries), "query")
+        units = self._unit(answers, len(queries), "query")
         return Embedded(
             dict(zip(documents, rows, strict=True)),
-            dict(zip(queries, asked, strict=True)),
+            dict(zip(queries, units, strict=True)),
         )
 
     def _unit(self, raw: Any, count: int, what: str) -> NDArray[np.float32]:
@@ -208,7 +208,7 @@ class Indexing:
         return self.embeddings
 
     def _run(self, call: Callable[[], Any], acall: Callable[[], Awaitable[Any]]) -> Any:
-        """Call the embedder; an async-only function gets a loop of its own in a thread, as one may run in this one."""
+        """Call the embedder; an async-only function gets a loop in a thread of its own, as this thread may run one."""
         if not (isinstance(self.embeddings, EmbeddingsLambda) and not hasattr(self.embeddings, "func")):
             return call()
 
@@ -219,6 +219,6 @@ class Indexing:
             return pool.submit(lambda: asyncio.run(answer())).result()
 
 
-def _speakable(text: str) -> str:
+def _without_surrogates(text: str) -> str:
     """Replace lone surrogates, which tokenizers cannot take; all other text stays as it is."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

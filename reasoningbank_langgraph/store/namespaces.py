@@ -1,4 +1,4 @@
-"""Namespaces: segment by segment, never as joined text, so one tenant's name is never the beginning of another's."""
+"""Namespaces are compared label by label, never as joined text: no tenant's name is the beginning of another's."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def as_namespace(labels: object) -> Namespace:
 def listed(namespaces: Iterable[Namespace], op: ListNamespacesOp) -> list[Namespace]:
     """Return the namespaces an op asks for: matched, cut to its depth, sorted, without repeats, then its page."""
     conditions = op.match_conditions or ()
-    kept = (namespace for namespace in namespaces if all(_matches(one, namespace) for one in conditions))
-    shown = sorted({namespace[: op.max_depth] for namespace in kept})
-    return shown[op.offset : op.offset + op.limit]
+    matching = (namespace for namespace in namespaces if all(_matches(one, namespace) for one in conditions))
+    sorted_namespaces = sorted({namespace[: op.max_depth] for namespace in matching})
+    return sorted_namespaces[op.offset : op.offset + op.limit]
 
 
 def check_condition(condition: MatchCondition) -> None:
@@ -53,7 +53,7 @@ def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
 class Tally:
     """How many items each namespace has, so that listing namespaces reads no rows.
 
-    Items that may expire are kept by id with their time; all others are only counted.
+    Items that may expire are listed by id with their time; all others are only counted.
     """
 
     def __init__(self) -> None:

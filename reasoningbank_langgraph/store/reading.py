@@ -1,4 +1,4 @@
-"""The reading ops, answered from memory or from Chroma."""
+"""The reading operations, answered from memory or from Chroma."""
 
 from __future__ import annotations
 

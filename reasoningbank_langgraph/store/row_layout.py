@@ -1,4 +1,4 @@
-"""How an item lies in Chroma: one row a vector, the first of which is the item.
+"""How an item is laid out in Chroma: one row for each vector, the first of which is the item.
 
     row id        <32 hexadecimal digits of the item>-<ordinal>
     document      ordinal 0: the value as JSON text; others: empty
@@ -78,7 +78,7 @@ class Entry:
     paths: Paths
 
     def expired(self, moment: int) -> bool:
-        """Say whether the item's time is over at a moment."""
+        """Say whether the item has expired at a moment."""
         return 0 < self.expires <= moment
 
     @property
@@ -122,7 +122,7 @@ def rows_of(entry: Entry, vectors: Sequence[Vector], dims: int) -> list[ChromaRo
 
 
 def tombstone(row: str, namespace: Namespace, token: str, dims: int) -> ChromaRow:
-    """Return a row that says: nothing is here any more."""
+    """Return a row that marks the place of another as deleted."""
     metadata = {**_depths(namespace), "token": token, "expires": 0, "head": "{}", "row": DELETED}
     return ChromaRow(row, filler(row, dims), "", metadata)
 

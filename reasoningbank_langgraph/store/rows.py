@@ -1,4 +1,4 @@
-"""Access to one Chroma collection: in pieces Chroma accepts, always with explicit vectors, with named errors."""
+"""The rows of one Chroma collection: in pieces Chroma accepts, always with explicit vectors, with named errors."""
 
 from __future__ import annotations
 
@@ -74,13 +74,11 @@ class Rows:
     def _write(self, call: Callable[[], Any]) -> None:
         """Make a call that writes.
 
-        After one that failed inside an embedded Chroma, for example on a full disk, the next can wait for ever, with
-        the whole process. So there is no next one until the bank was opened anew.
+        After one that failed inside an embedded Chroma, for example on a full disk, the next can block the whole
+        process for ever. So none is made until the bank is opened again.
         """
         if self._failed is not None:
-            raise StoreError(
-                f"nothing is written since a write failed: close the bank and open it again ({self._failed})"
-            )
+            raise StoreError(f"no more writes after one that failed: close the bank and open it again ({self._failed})")
         try:
             call_chroma(call, StoreError)
         except StoreError as error:

@@ -1,4 +1,4 @@
-"""The writing ops. A batch reaches Chroma in one upsert, so after a crash it is there whole or not at all.
+"""The writing operations. A batch reaches Chroma in one upsert, so after a crash it is there whole or not at all.
 
 Deletions of a mixed batch travel in that upsert as rows marked "deleted", as do vectors an item no longer has;
 afterwards such rows are removed. Those that a crash leaves are invisible and removed when the bank is next opened.

@@ -7,7 +7,7 @@ from langchain_core.embeddings import Embeddings
 
 from reasoningbank_langgraph.errors import EmbeddingMismatchError
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store.indexing import SAMPLED
+from reasoningbank_langgraph.store.indexing import SAMPLE_TEXT
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 HERE = ("a",)
@@ -106,7 +106,7 @@ def test_one_sentence_is_embedded_at_opening_and_none_for_it_later(folder):
         embeddings = Nameless()
         with ChromaStore.from_path(folder, index={"embed": embeddings, "dims": 64, "fields": ["text"]}) as store:
             store.put(HERE, "k", {"text": "x"})
-            assert embeddings.asked == [[SAMPLED], ["x"]]
+            assert embeddings.asked == [[SAMPLE_TEXT], ["x"]]
 
 
 def test_stores_on_one_client_and_a_vacuum_and_a_rebuild_keep_what_is_known(embeddings):

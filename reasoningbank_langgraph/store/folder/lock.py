@@ -1,6 +1,6 @@
 """The folder of an embedded bank and the lock that keeps it to one writer.
 
-Two Chroma clients that write to one folder lose vectors without an error, so the lock is taken before Chroma starts.
+Two Chroma clients that write to one folder lose vectors without an error, so the lock comes before Chroma starts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from reasoningbank_langgraph.store.chroma_files import DATABASE_FILE
 
 LOCK_FILE = "writer.lock"
 
-_held: WeakSet[BankLock] = WeakSet()
+_locks: WeakSet[BankLock] = WeakSet()
 
 
 def prepare_folder(path: str | os.PathLike[str]) -> Path:
@@ -73,8 +73,8 @@ class BankLock:
             os.close(descriptor)
             raise StoreLockedError(folder, owner) from error
         self._descriptor = descriptor
-        _held.add(self)
-        with contextlib.suppress(OSError):  # on a full disk others are not told who holds the lock
+        _locks.add(self)
+        with contextlib.suppress(OSError):  # on a full disk others do not learn who holds the lock
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, str(os.getpid()).encode(), 0)
 
@@ -91,14 +91,14 @@ class BankLock:
             os.close(descriptor)
 
     def abandon(self) -> None:
-        """Leave the lock to the parent of this forked child: it ends when the parent lets it go, not with the child."""
+        """Leave the lock to the parent of this forked child: it ends with the parent's, not with the child."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)
 
 
 def _abandon_all() -> None:
-    for lock in list(_held):
+    for lock in list(_locks):
         lock.abandon()
 
 

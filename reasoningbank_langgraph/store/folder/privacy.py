@@ -24,19 +24,19 @@ logger = logging.getLogger(__name__)
 
 
 def make_private(path: object, folder: Path) -> None:
-    """Take the rights of all others off a folder in which a bank is or will be.
+    """Remove the rights of all others from the folder of a bank.
 
     Args:
         path: the folder as the user named it.
         folder: the same, resolved.
 
     Raises:
-        StorePathError: others have rights to it that cannot be taken off, and there is no bank in it yet.
+        StorePathError: others have rights to it that cannot be removed, and there is no bank in it yet.
     """
     mode = stat.S_IMODE(folder.stat().st_mode)
     if not mode & OTHERS:
         return
-    problem = _closed(folder, mode)
+    problem = _close_to_others(folder, mode)
     if problem is None:
         return
     if not (folder / DATABASE_FILE).is_file():
@@ -48,17 +48,17 @@ def make_private(path: object, folder: Path) -> None:
 
 
 def make_files_private(folder: Path) -> None:
-    """Take the rights of all others off a bank's files, as far as they are this user's."""
-    for path in _own(folder):
+    """Remove the rights of all others from a bank's files, as far as they are this user's."""
+    for path in _bank_files(folder):
         with suppress(OSError):
             status = path.lstat()
             if status.st_mode & OTHERS and not stat.S_ISLNK(status.st_mode):
                 path.chmod(stat.S_IMODE(status.st_mode) & ~OTHERS)
 
 
-def _closed(folder: Path, mode: int) -> str | None:
-    """Take the rights of others off a folder that is the bank's alone; returns what is in the way."""
-    own = {path.name for path in _own(folder)}
+def _close_to_others(folder: Path, mode: int) -> str | None:
+    """Remove the rights of others from a folder that is the bank's alone; returns what prevents that."""
+    own = {path.name for path in _bank_files(folder)}
     foreign = sorted(path.name for path in folder.iterdir() if path.name not in own)
     if foreign:
         return f"it holds what is not the bank's ({', '.join(foreign[:3])})"
@@ -69,7 +69,7 @@ def _closed(folder: Path, mode: int) -> str | None:
     return None
 
 
-def _own(folder: Path) -> Iterator[Path]:
+def _bank_files(folder: Path) -> Iterator[Path]:
     yield from (folder / name for name in FILES)
     yield from prefix_files(folder)
     for index in index_folders(folder):

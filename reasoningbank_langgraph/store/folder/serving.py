@@ -52,7 +52,7 @@ def _run(folder: Path, port: int, ready: Callable[[], None]) -> None:
     import chromadb_rust_bindings  # type: ignore[import-untyped]
 
     started, ended = threading.Event(), threading.Event()
-    threading.Thread(target=_tell, args=(port, ready, started, ended), daemon=True).start()
+    threading.Thread(target=_report_ready, args=(port, ready, started, ended), daemon=True).start()
     try:
         # What the program `chroma` does. It takes the arguments of a command line, the program's name first.
         chromadb_rust_bindings.cli(["chroma", "run", "--path", str(folder), "--host", LOOPBACK, "--port", str(port)])
@@ -79,7 +79,7 @@ def _check_free(port: int) -> None:
             raise StoreUnavailableError(f"port {port} cannot be listened on: {error}; choose another one") from error
 
 
-def _tell(port: int, ready: Callable[[], None], started: threading.Event, ended: threading.Event) -> None:
+def _report_ready(port: int, ready: Callable[[], None], started: threading.Event, ended: threading.Event) -> None:
     while not ended.wait(0.1):
         with suppress(OSError), socket.create_connection((LOOPBACK, port), 1):
             started.set()

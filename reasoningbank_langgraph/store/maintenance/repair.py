@@ -1,4 +1,4 @@
-"""Checking a bank against itself."""
+"""A bank checked against itself and against Chroma's index."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from reasoningbank_langgraph.store.row_layout import (
 from reasoningbank_langgraph.store.values import decode_value
 
 AT_ONCE = 256
-"""Rows whose vectors are asked for in one call."""
+"""Rows whose vectors are read in one call."""
 ALIKE = 1e-4
 """Largest difference of a number in two copies of one vector: Chroma makes them of length one again."""
 
@@ -48,7 +48,7 @@ class StoreReport(Record):
     orphans: int
     """Vectors of items that have changed since or are gone; invisible to searches."""
     tombstones: int
-    """Rows a crash left behind; invisible, removed when the bank is opened."""
+    """Rows that a crash left; invisible, removed when the bank is opened."""
     unreadable: int
     """Rows that do not have the shape that was written."""
     differing: int = 0

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def sweep(collection: CachedCollection, writer: Writer) -> int:
-    """Delete the items whose time is over; returns how many."""
+    """Delete the items that have expired; returns how many."""
     with collection.writing:
         moment = now_us()
         due = {"$and": [{"expires": {"$gt": 0}}, {"expires": {"$lte": moment}}]}
@@ -47,10 +47,10 @@ class Sweeper:
         return self._thread is not None and self._thread.is_alive()
 
     def start(self, minutes: float | None, settings: TTLConfig | None) -> Future[None]:
-        """Begin, or go on if running; the future ends with the thread and stops it when cancelled.
+        """Start, unless it is running; the future ends with the thread and stops it when cancelled.
 
         Args:
-            minutes: between two sweeps; default what the settings say, or 5.
+            minutes: between two sweeps; default that of the settings, or 5.
             settings: of the store; without any nothing expires, and the future is done at once.
         """
         if settings is None:
