@@ -5,13 +5,16 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import ExecutionInfo, Runtime
+from langgraph.types import RetryPolicy
 
 from reasoningbank_langgraph import (
     Attempt,
     MemoryItem,
     RetrievedMemory,
     Verdict,
+    create_reasoning_bank,
 )
 from reasoningbank_langgraph.errors import MissingStoreError
 from reasoningbank_langgraph.events import TYPE, JudgedEvent, milliseconds_since
@@ -21,7 +24,7 @@ from reasoningbank_langgraph.nodes.extract import make_items
 from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.state.lineage import Line, micros
-from tests.loop_fakes import indexed_memory
+from tests.loop_fakes import Switched, indexed_memory, learner, solver
 
 RUN = ExecutionInfo("1f0ce0b1-8f2a-6e10-8002-3c7f9d2b1a44", "extract:1", "task 1", "thread 1", "run 1")
 
@@ -62,6 +65,19 @@ def test_a_step_began_when_its_checkpoint_was_made_and_never_in_the_future():
         assert before <= context(RUN.patch(checkpoint_id=name)).began <= utc_now()
     before = utc_now()
     assert before <= context(None).began <= utc_now()
+
+
+def test_an_attempt_began_with_its_checkpoint_though_its_retrieval_was_tried_again():
+    store, errors = Switched(), [KeyError("once")]
+    store.reads = lambda: errors.pop() if errors else None
+    builder = create_reasoning_bank(solver, model=learner())
+    builder.nodes["retrieve"].retry_policy = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=KeyError)
+    graph, config = builder.compile(checkpointer=InMemorySaver(), store=store), {"configurable": {"thread_id": "t"}}
+    attempt = graph.invoke({"task": "add two apples"}, config)["attempt"]
+    assert errors == []
+    (before,) = (state for state in graph.get_state_history(config) if state.next == ("retrieve",))
+    made = context(RUN.patch(checkpoint_id=before.config["configurable"]["checkpoint_id"])).began
+    assert attempt["line"][-1][1] == micros(made)
 
 
 TRIED = Attempt(task="add", task_id="p1", answer="4")
