@@ -6,12 +6,12 @@ import time
 from datetime import timedelta
 
 import pytest
-from langgraph.store.base import BaseStore
+from langgraph.store.base import BaseStore, PutOp
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_retrieve
 from reasoningbank_langgraph.bank import operations
-from reasoningbank_langgraph.bank.writer_lock import writing
+from reasoningbank_langgraph.bank.writer_lock import _lock_of, writing
 from reasoningbank_langgraph.errors import InvalidNamespaceLabelError
 from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.records import utc_now
@@ -257,6 +257,62 @@ class Failing(InMemoryStore):
 
     async def abatch(self, ops):
         return self.batch(ops)
+
+
+class Watched(InMemoryStore):
+    """A store that notes of each write whether the bank ("m",) holds its lock meanwhile."""
+
+    def __init__(self):
+        super().__init__()
+        self.locked = []
+
+    def batch(self, ops):
+        ops = list(ops)
+        if any(isinstance(op, PutOp) for op in ops):
+            self.locked.append(_lock_of(self, ("m",)).locked())
+        return super().batch(ops)
+
+    async def abatch(self, ops):
+        return self.batch(ops)
+
+
+@SIDES
+async def test_a_bank_holds_its_own_lock_whenever_it_writes(asynchronously):
+    bank, items = MemoryBank(Watched(), ("m",)), [lesson("a", "red green")]
+    if asynchronously:
+        await bank.aadd(items)
+        await bank.aset_status("a", "quarantined")
+    else:
+        bank.add(items)
+        bank.set_status("a", "quarantined")
+    assert bank.store.locked == [True, True]
+
+
+@SIDES
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({}, ["a"]),
+        ({"k": 2}, ["a", "b"]),
+        ({"k": 2, "max_items": 1}, ["a"]),
+        ({"k": 2, "min_score": 0.5}, ["a"]),
+        ({"task_id": "colours"}, ["b"]),
+    ],
+)
+async def test_what_is_asked_of_a_search_counts_on_both_sides(options, found, asynchronously):
+    bank = MemoryBank(indexed_memory(), ("m",))
+    bank.add([lesson("a", "red green blue", task_id="colours")])
+    bank.add([lesson("b", "cold winter night")])
+    task = "red green grey"
+    memories = await bank.asearch(task, **options) if asynchronously else bank.search(task, **options)
+    assert ids(memories) == found
+
+
+def test_a_bank_counts_its_experiences_and_its_lessons_by_outcome():
+    bank = MemoryBank(indexed_memory(), ("m",))
+    bank.add([lesson("a1", "red", "a"), lesson("a2", "red", "a"), lesson("a3", "red", "a", outcome="contrast")])
+    bank.add([lesson(name, "blue", "b", outcome="failure") for name in ("b1", "b2", "b3")])
+    assert bank.totals() == (6, 2, 2, 3, 1)
 
 
 async def item_ids(bank, asynchronously):

@@ -45,6 +45,14 @@ async def test_reconciling_works_asynchronously():
     assert [item.task for item in await bank.areconcile("t", graph)] == ["add three apples"]
 
 
+async def test_a_branch_is_not_shown_what_another_learned_asynchronously_either():
+    store = indexed_memory()
+    state = forked(store).get_state(CONFIG).values
+    asked = {"k": 9, "max_items": 9, "thread_id": "t", "written": state["written"], "attempt": state["attempt"]}
+    found = await MemoryBank(store, "reasoningbank").asearch("add apples", **asked)
+    assert {memory.item.task for memory in found} == {"add two apples", "add four apples"}
+
+
 def test_another_thread_sees_an_orphan_until_it_is_forgotten():
     store = indexed_memory()
     graph, bank = forked(store), MemoryBank(store, "reasoningbank")

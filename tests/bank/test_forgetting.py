@@ -41,7 +41,7 @@ def test_forgetting_an_item_removes_all_that_descends_from_it(kind, tmp_path):
         assert [memory.item.id for memory in bank.search("task gran", k=9, max_items=9, task_id="x")] == ["stranger"]
 
 
-@pytest.mark.parametrize(
+ONE_OF_FOUR = pytest.mark.parametrize(
     ("selector", "gone"),
     [
         ({"id": "gran"}, ["gran"]),
@@ -51,12 +51,22 @@ def test_forgetting_an_item_removes_all_that_descends_from_it(kind, tmp_path):
         ({"id": "nobody"}, []),
     ],
 )
+
+
+@ONE_OF_FOUR
 @STORES
 def test_without_cascade_only_what_is_named_goes(kind, selector, gone, tmp_path):
     with open_store(kind, tmp_path / "bank") as store:
         bank = family(store)
         assert bank.forget(**selector, cascade=False) == gone
         assert left(bank) == sorted({"gran", "child1", "child2", "grandchild", "stranger"} - set(gone))
+
+
+@ONE_OF_FOUR
+async def test_without_cascade_it_is_the_same_asynchronously(selector, gone):
+    bank = family(indexed_memory())
+    assert await bank.aforget(**selector, cascade=False) == gone
+    assert left(bank) == sorted({"gran", "child1", "child2", "grandchild", "stranger"} - set(gone))
 
 
 async def test_forgetting_works_asynchronously():

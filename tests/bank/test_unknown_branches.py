@@ -395,6 +395,24 @@ def test_lessons_of_another_branch_crowd_out_none_of_ones_own_however_close(monk
     assert solver.seen["red green blue"] == {"cold winter"}
 
 
+def test_ones_own_lessons_are_ranked_and_found_on_every_page_however_many_others_lie_between(monkeypatch):
+    monkeypatch.setattr(searching, "PAGE", 5)
+    store = indexed_memory()
+    app = create_reasoning_bank(Looking(), model=MODEL).compile(checkpointer=InMemorySaver(), store=store)
+    for task in ("red green blue", "cold winter"):
+        app.invoke({"task": task}, CONFIG)
+    fork = app.get_state(CONFIG).config
+    for number in range(16):
+        app.invoke({"task": f"red green {number}"}, CONFIG)
+    app.invoke({"task": "old stones"}, fork)
+    state = app.get_state(CONFIG).values
+    asked = {"max_items": 9, "thread_id": "t", "written": state["written"], "attempt": state["attempt"]}
+    found = [bank(store).search("red green blue yellow", k=k, **asked) for k in (1, 2)]
+    assert {memory.item.task for memory in found[0]} == {"red green blue"}
+    assert len({memory.item.task for memory in found[1]} & {"red green blue", "cold winter", "old stones"}) == 2
+    assert found[1][0].item.task == "red green blue"
+
+
 def test_one_id_that_was_written_is_one_id():
     solver, store = Looking(), indexed_memory()
     app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)

@@ -13,6 +13,7 @@ from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.records import Failure, Rollout
 from reasoningbank_langgraph.matts.scaling import Scaling
 from reasoningbank_langgraph.matts.scores import score
+from reasoningbank_langgraph.matts.select_node import create_select
 from reasoningbank_langgraph.matts.selectors import (
     RolloutSelector,
     Selection,
@@ -22,8 +23,9 @@ from reasoningbank_langgraph.matts.selectors import (
     without_reference,
 )
 from reasoningbank_langgraph.matts.votes import group_answers
+from reasoningbank_langgraph.state import ChannelNames
 from reasoningbank_langgraph.testing import ScriptedChatModel
-from tests.loop_fakes import learner, lessons, verdict
+from tests.loop_fakes import Tracer, learner, lessons, verdict
 from tests.matts_fakes import CONFIG, TASK, judged_by, matts, solving
 
 
@@ -377,8 +379,9 @@ async def test_selection_by_the_reference_is_called_an_oracle_and_all_scores_com
     }
 
 
-async def test_a_selection_that_starts_with_the_majority_owes_the_reference_nothing(run):
-    graph = matts(boxed(5, 4), k=2, judge=ReferenceJudge(), select="majority", model=learner())
+@pytest.mark.parametrize("select", ["majority", "model"])
+async def test_a_selection_that_starts_without_a_verifier_owes_the_reference_nothing(run, select):
+    graph = matts(boxed(5, 4), k=2, judge=ReferenceJudge(), select=select, model=learner())
     selection = (await run(graph, {"task": "2 + 2", "reference": "4"}))["selection"]
     assert (selection["number"], selection["by"], selection["oracle"]) == (0, "first", False)
     assert (selection["scores"]["pass_at_k"], selection["scores"]["best_of_k"]) == (True, False)
@@ -395,6 +398,18 @@ def test_the_model_is_asked_to_choose_once_in_each_order_and_not_again_for_the_s
     graph = matts(boxed(5, 4), k=2, judge=ReferenceJudge(), select=select, model=ScriptedChatModel(reply))
     graph.invoke({"task": "2 + 2", "reference": "4"}, CONFIG)
     assert sum("name the best" in text for text in asked) == calls
+
+
+def test_the_model_that_chooses_has_the_time_limit_of_the_graph():
+    with pytest.raises(ValueError, match="time_limit"):
+        create_select(Scaling(), model=learner(), time_limit=0, names=ChannelNames())
+
+
+async def test_callbacks_of_the_run_see_the_model_choose_in_each_order_with_its_purpose(run):
+    tracer = Tracer()
+    graph = matts(boxed(5, 4), k=2, judge=ReferenceJudge(), model=learner()).with_config(callbacks=[tracer])
+    await run(graph, {"task": "2 + 2", "reference": "4"})
+    assert sum("reasoningbank:select" in tags for _, tags in tracer.seen) == 2
 
 
 def test_scores_need_a_reference_and_not_a_judge_that_compares():
