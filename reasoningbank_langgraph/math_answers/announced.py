@@ -74,17 +74,17 @@ def _read(lines: Sequence[str], index: int) -> _Announced | None:
         return None
     line = _undressed(line)
     heading = _heading(line)
-    said = _SAYS.search(line)
+    statement = _SAYS.search(line)
     if heading:
         answer, is_final = _below(lines, index, "empty"), bool(heading[1])
-    elif said is None:
+    elif statement is None:
         return None
-    elif said[2].strip("*_ $"):
-        answer, is_final = _on_the_line(said[2], lines[index]), bool(said[1])
+    elif statement[2].strip("*_ $"):
+        answer, is_final = _on_the_line(statement[2], lines[index]), bool(statement[1])
     else:
         answer, is_final = (
             _below(lines, index, "empty" if line.endswith((":", "=", "$")) else "truncated"),
-            bool(said[1]),
+            bool(statement[1]),
         )
     return _Announced(answer, is_final) if answer else None
 

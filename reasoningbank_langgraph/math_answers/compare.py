@@ -1,4 +1,12 @@
-"""The whole comparison, within its time limit."""
+"""Whether an answer is the known one, within a time limit.
+
+Why not math-verify: on the 387 labelled pairs of `tests/data/math_answer_pairs.jsonl`, math-verify 0.9.0 is right on
+296, calls 31 equal that are not (17 meters and 17 miles, 1/7 and 0.142857) and 60 different that are equal; this module
+is right on all of them. A wrong yes would teach a lesson from a failed attempt. The pairs were written for this module,
+and some follow its policy, such as exact numbers and units that have to agree.
+
+    python tests/benchmarks/math_answers.py
+"""
 
 from __future__ import annotations
 
@@ -61,7 +69,7 @@ class _Values:
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
         self._exact = Exact()
-        self._known: dict[Node, Fraction | ArithmeticError] = {}
+        self._results: dict[Node, Fraction | ArithmeticError] = {}
 
     def same(self, left: Node, right: Node) -> bool:
         """Whether two expressions have the same value."""
@@ -75,14 +83,14 @@ class _Values:
             return one == other or (rounded and self._exact.are_close(one, other))
         if left == right:
             return True
-        return symbolic.ask("equal", left, right, deadline=self._deadline, rounded=rounded) is True
+        return symbolic.ask_worker("equal", left, right, deadline=self._deadline, rounded=rounded) is True
 
     def same_relation(self, op: str, left: Node, right: Node) -> bool:
         """Whether `left op 0` says the same as `right op 0`."""
         if left == right:
             return True
         question = "multiple" if op in ("=", "!=") else "positive"
-        return symbolic.ask(question, left, right, deadline=self._deadline) is True
+        return symbolic.ask_worker(question, left, right, deadline=self._deadline) is True
 
     def is_at_least_one(self, node: Node) -> bool:
         """Whether an expression has an exact value of 1 or more, whatever its sign."""
@@ -90,12 +98,12 @@ class _Values:
         return isinstance(value, Fraction) and abs(value) >= 1
 
     def _value(self, node: Node) -> Fraction | ArithmeticError:
-        if node not in self._known:
+        if node not in self._results:
             try:
-                self._known[node] = self._exact.value(node)
+                self._results[node] = self._exact.value(node)
             except (UndefinedError, NotRationalError) as problem:
-                self._known[node] = problem
-        return self._known[node]
+                self._results[node] = problem
+        return self._results[node]
 
 
 def _is_rounded(node: Node) -> bool:

@@ -48,23 +48,23 @@ def _marked(text: str) -> ExtractedAnswer | None:
     behind = text[box.end :]
     if not box.content:
         return _hashes(behind) or announced(behind) or ExtractedAnswer(None, "empty")
-    said = announced(behind)
-    return said if said and said.reason else ExtractedAnswer(box.content, None)
+    statement = announced(behind)
+    return statement if statement and statement.reason else ExtractedAnswer(box.content, None)
 
 
 def _without_thinking(reply: str) -> str | None:
     """Drop thinking; None when the reply ends while thinking. A closing tag without an opening one opens at 0."""
-    kept: list[str] = []
+    parts: list[str] = []
     position, thinking = 0, False
     for tag in _THINK.finditer(reply):
         closes = bool(tag[1])
         if closes and not thinking:
-            kept.clear()
+            parts.clear()
         elif not closes and not thinking:
-            kept.append(reply[position : tag.start()])
+            parts.append(reply[position : tag.start()])
         thinking = not closes
         position = tag.end()
-    return None if thinking else "".join(kept) + reply[position:]
+    return None if thinking else "".join(parts) + reply[position:]
 
 
 def _hashes(text: str) -> ExtractedAnswer | None:

@@ -38,14 +38,14 @@ class Matcher:
 
     def __init__(self, values: Values) -> None:
         self._values = values
-        self._known: dict[tuple[Form, Form], bool] = {}
+        self._results: dict[tuple[Form, Form], bool] = {}
 
     def match(self, gold: Form, answer: Form) -> bool:
         """Say whether `answer` is `gold` in another form."""
         pair = (gold, answer)
-        if pair not in self._known:
-            self._known[pair] = self._match(gold, answer)
-        return self._known[pair]
+        if pair not in self._results:
+            self._results[pair] = self._match(gold, answer)
+        return self._results[pair]
 
     def _match(self, gold: Form, answer: Form) -> bool:
         if type(gold) is not type(answer):

@@ -36,7 +36,7 @@ def is_available() -> bool:
     return importlib.util.find_spec("mpmath") is not None
 
 
-def ask(question: str, left: Node, right: Node, *, deadline: float, rounded: bool = False) -> bool | None:
+def ask_worker(question: str, left: Node, right: Node, *, deadline: float, rounded: bool = False) -> bool | None:
     """Ask a worker about two expressions.
 
     Args:
@@ -62,13 +62,13 @@ class _Worker:
     def __init__(self) -> None:
         path = os.pathsep.join(filter(None, sys.path))
         command = [sys.executable, "-P", "-S", "-X", "utf8", str(_SCRIPT)]
-        kept = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
+        environment = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
         self._process = subprocess.Popen(  # noqa: S603  our own script
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**kept, "PYTHONPATH": path},
+            env={**environment, "PYTHONPATH": path},
             text=True,
             encoding="utf-8",
         )
@@ -138,7 +138,7 @@ def _warn(reason: str) -> None:
     )
 
 
-class _Turns:
+class _FairSemaphore:
     """A semaphore that serves in order: the one of `threading` lets a busy thread overtake those that wait."""
 
     def __init__(self, count: int) -> None:
@@ -147,18 +147,18 @@ class _Turns:
         self._waiting: deque[threading.Event] = deque()
 
     def acquire(self, timeout: float) -> bool:
-        turn = threading.Event()
+        served = threading.Event()
         with self._lock:
             if self._count:
                 self._count -= 1
                 return True
-            self._waiting.append(turn)
-        if turn.wait(timeout):
+            self._waiting.append(served)
+        if served.wait(timeout):
             return True
         with self._lock:
-            if not turn.is_set():
-                self._waiting.remove(turn)
-            return turn.is_set()
+            if not served.is_set():
+                self._waiting.remove(served)
+            return served.is_set()
 
     def release(self) -> None:
         with self._lock:
@@ -172,11 +172,11 @@ class _Pool:
     def __init__(self) -> None:
         self._idle: list[_Worker] = []
         self._lock = threading.Lock()
-        self._free = _Turns(MAX_WORKERS)
+        self._free = _FairSemaphore(MAX_WORKERS)
 
     def ask(self, line: str, deadline: float) -> bool | None:
-        left = deadline - _LEAST_SECONDS - time.monotonic()
-        if left <= 0 or not self._free.acquire(timeout=left):
+        seconds = deadline - _LEAST_SECONDS - time.monotonic()
+        if seconds <= 0 or not self._free.acquire(timeout=seconds):
             return None
         try:
             return self._ask(line, deadline)

@@ -66,8 +66,8 @@ def _parsed(path: Path, lines: list[bytes]) -> Iterator[Problem]:
             raise ProblemFileError(path, number, "needs a text in 'problem'")
         if isinstance(row.get("answer"), (dict, list, bool)):
             raise ProblemFileError(path, number, "needs a text or a number in 'answer'")
-        attempt, given = row.get("attempt"), row.get("id")
-        name = f"line-{number}-{task_key(text)[:8]}" if given in (None, "") else well_formed(str(given))
+        attempt, own_id = row.get("attempt"), row.get("id")
+        name = f"line-{number}-{task_key(text)[:8]}" if own_id in (None, "") else well_formed(str(own_id))
         yield Problem(name, well_formed(text), _answer(row) or None, None if attempt is None else str(attempt))
 
 

@@ -76,10 +76,12 @@ def solve_step(chat: BaseChatModel, max_tokens: int) -> RunnableLambda[Any, dict
     """
 
     def solve(state: dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        return _answered(state, _bound(chat, max_tokens, config).invoke(solve_prompt(state), config))
+        return _answer_update(state, _with_settings(chat, max_tokens, config).invoke(solve_prompt(state), config))
 
     async def asolve(state: dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        return _answered(state, await _bound(chat, max_tokens, config).ainvoke(solve_prompt(state), config))
+        return _answer_update(
+            state, await _with_settings(chat, max_tokens, config).ainvoke(solve_prompt(state), config)
+        )
 
     return RunnableLambda(solve, asolve, name="solve")
 
@@ -88,40 +90,44 @@ def check_step(chat: BaseChatModel, max_tokens: int) -> RunnableLambda[Any, dict
     """Return the node that goes on with the conversation, whose last message asks to check the answer."""
 
     def check(state: dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        return _checked(_bound(chat, max_tokens, config).invoke(check_prompt(state), config))
+        return _check_update(_with_settings(chat, max_tokens, config).invoke(check_prompt(state), config))
 
     async def acheck(state: dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        return _checked(await _bound(chat, max_tokens, config).ainvoke(check_prompt(state), config))
+        return _check_update(await _with_settings(chat, max_tokens, config).ainvoke(check_prompt(state), config))
 
     return RunnableLambda(check, acheck, name="check")
 
 
 def solve_prompt(state: dict[str, Any]) -> list[BaseMessage]:
     """Return the messages for the model: rules, lessons where there are some, task."""
-    return [*_opening(state), HumanMessage(state["task"])]
+    return [*_rules_and_lessons(state), HumanMessage(state["task"])]
 
 
 def check_prompt(state: dict[str, Any]) -> list[BaseMessage]:
     """Return the messages for the model: rules, lessons where there are some, the attempt so far."""
-    return [*_opening(state), *state["messages"][state["attempt"]["start"] :]]
+    return [*_rules_and_lessons(state), *state["messages"][state["attempt"]["start"] :]]
 
 
-def _opening(state: dict[str, Any]) -> list[BaseMessage]:
+def _rules_and_lessons(state: dict[str, Any]) -> list[BaseMessage]:
     lessons = [HumanMessage(state["memory_prompt"])] if state.get("memory_prompt") else []
     return [SystemMessage(prompts.MATH_SOLVER_SYSTEM), *lessons]
 
 
-def _bound(chat: BaseChatModel, max_tokens: int, config: RunnableConfig) -> Runnable[Any, Any]:
+def _with_settings(chat: BaseChatModel, max_tokens: int, config: RunnableConfig) -> Runnable[Any, Any]:
     """The model with its cap and, where its class knows them, the temperature and seed asked for."""
-    told: Mapping[str, Any] = config.get("configurable", {})
-    known = type(chat).model_fields
-    sampling = {name: told[name] for name in ("temperature", "seed") if told.get(name) is not None and name in known}
+    configurable: Mapping[str, Any] = config.get("configurable", {})
+    fields = type(chat).model_fields
+    sampling = {
+        name: configurable[name]
+        for name in ("temperature", "seed")
+        if configurable.get(name) is not None and name in fields
+    }
     return capped(chat, max_tokens).bind(**sampling)
 
 
-def _answered(state: dict[str, Any], reply: Any) -> dict[str, Any]:
+def _answer_update(state: dict[str, Any], reply: Any) -> dict[str, Any]:
     return {"answer": reply.text, "messages": [HumanMessage(state["task"]), reply]}
 
 
-def _checked(reply: Any) -> dict[str, Any]:
+def _check_update(reply: Any) -> dict[str, Any]:
     return {"answer": reply.text, "messages": [reply]}
