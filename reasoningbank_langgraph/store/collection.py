@@ -95,9 +95,9 @@ def check_embedder(collection: Collection, indexing: Indexing) -> None:
         EmbeddingMismatchError: other name or length, or another vector for the text whose vector the bank keeps.
     """
     metadata = collection.metadata
-    stored, given = (metadata["embedder"], metadata["dims"]), (indexing.name, indexing.dims)
-    if stored != given:
-        raise EmbeddingMismatchError(*(f"{name} ({dims} dimensions)" for name, dims in (stored, given)))
+    stored, current = (metadata["embedder"], metadata["dims"]), (indexing.name, indexing.dims)
+    if stored != current:
+        raise EmbeddingMismatchError(*(f"{name} ({dims} dimensions)" for name, dims in (stored, current)))
     alike = _likeness(metadata.get(SAMPLE), indexing.sample)
     if alike < SAME:
         embedder = f"{indexing.name} ({indexing.dims} dimensions)"

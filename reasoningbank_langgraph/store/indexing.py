@@ -101,13 +101,13 @@ class Indexing:
 
     def _sample_vector(self) -> Sequence[float]:
         try:
-            found = self._run(self._documents([SAMPLE_TEXT]), self._adocuments([SAMPLE_TEXT]))
+            vectors = self._run(self._documents([SAMPLE_TEXT]), self._adocuments([SAMPLE_TEXT]))
         except Exception as error:
             if not self.dims:
                 raise
             logger.warning("%s could not be told from others of its name: %s", self.name, type(error).__name__)
             return ()
-        return found[0] if len(found) else ()
+        return vectors[0] if len(vectors) else ()
 
     def with_sample(self, vector: Sequence[float]) -> Indexing:
         """Return this with the direction of a vector as its sample, if it has one."""
@@ -120,11 +120,11 @@ class Indexing:
         """Return the texts of a value that get a vector each; no text twice, no blank one."""
         if self.embeddings is None:
             return []
-        found: list[str] = []
+        texts: list[str] = []
         for path in self.fields if paths is None else paths:
             tokens = path if path == WHOLE else tokenize_path(path)
-            found += [_without_surrogates(text) for text in get_text_at_path(dict(value), tokens)]
-        return [text for text in dict.fromkeys(found) if text.strip()]
+            texts += [_without_surrogates(text) for text in get_text_at_path(dict(value), tokens)]
+        return [text for text in dict.fromkeys(texts) if text.strip()]
 
     def embed(self, documents: Sequence[str], queries: Sequence[str]) -> Embedded:
         """Embed distinct texts: all documents in one call, each query once. Without texts no call is made.
@@ -136,20 +136,20 @@ class Indexing:
         if self.embeddings is None:
             return Embedded({}, {})
         texts = [_without_surrogates(query) for query in queries]
-        found = self._run(self._documents(documents), self._adocuments(documents)) if documents else []
+        vectors = self._run(self._documents(documents), self._adocuments(documents)) if documents else []
         answers = [self._run(self._query(query), self._aquery(query)) for query in texts]
-        return self._checked(documents, found, queries, answers)
+        return self._checked(documents, vectors, queries, answers)
 
     async def aembed(self, documents: Sequence[str], queries: Sequence[str]) -> Embedded:
         """Do what `embed` does, with the embedder's own asynchronous methods."""
         if self.embeddings is None:
             return Embedded({}, {})
-        found = await self._adocuments(documents)() if documents else []
+        vectors = await self._adocuments(documents)() if documents else []
         answers = await asyncio.gather(*(self._aquery(_without_surrogates(query))() for query in queries))
-        return self._checked(documents, found, queries, answers)
+        return self._checked(documents, vectors, queries, answers)
 
-    def _checked(self, documents: Sequence[str], found: Any, queries: Sequence[str], answers: Any) -> Embedded:
-        rows = self._unit(found, len(documents), "document")
+    def _checked(self, documents: Sequence[str], vectors: Any, queries: Sequence[str], answers: Any) -> Embedded:
+        rows = self._unit(vectors, len(documents), "document")
         units = self._unit(answers, len(queries), "query")
         return Embedded(
             dict(zip(documents, rows, strict=True)),

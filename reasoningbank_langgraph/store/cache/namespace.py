@@ -107,6 +107,6 @@ class CachedNamespace:
         if self.matrix.count < max(COMPACT_FROM, 2 * self.living):
             return
         rows, owners, matrix = self.matrix.view().rows, self.owners, Matrix(dims)
-        kept = [slot for slot, item in enumerate(owners) if item.removed_at == FOREVER]
-        matrix.append(rows[kept])
-        self.matrix, self.owners = matrix, [owners[slot] for slot in kept]
+        slots = [slot for slot, item in enumerate(owners) if item.removed_at == FOREVER]
+        matrix.append(rows[slots])
+        self.matrix, self.owners = matrix, [owners[slot] for slot in slots]

@@ -137,12 +137,12 @@ def _replace(collection: CachedCollection, rows: Rows, dims: int) -> None:
 
 
 def _fill(rows: Rows, collection: CachedCollection, rows_of_items: Callable[[list[Entry]], list[ChromaRow]]) -> None:
-    written = 0
+    count = 0
     for entries in _batches(collection.entries(collection.rows.scan(FIRST_ROWS))):
         batch = rows_of_items(entries)
         rows.upsert(batch)
-        written += len(batch)
-    _check_whole(rows, written)
+        count += len(batch)
+    _check_whole(rows, count)
 
 
 def _check_whole(rows: Rows, expected: int) -> None:

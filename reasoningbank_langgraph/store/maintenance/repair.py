@@ -75,9 +75,9 @@ def inspect(collection: CachedCollection) -> StoreReport:
                 unreadable += kind != DELETED
         except (StoreCorruptedError, KeyError):
             unreadable += 1
-    wanted = {(entry.id, entry.token): entry.vectors - 1 for entry in items.values() if entry.vectors}
-    missing = sum(max(0, count - further.get(key, 0)) for key, count in wanted.items())
-    orphans = sum(max(0, count - wanted.get(key, 0)) for key, count in further.items())
+    expected = {(entry.id, entry.token): entry.vectors - 1 for entry in items.values() if entry.vectors}
+    missing = sum(max(0, count - further.get(key, 0)) for key, count in expected.items())
+    orphans = sum(max(0, count - expected.get(key, 0)) for key, count in further.items())
     rows = collection.rows.count()
     memory = _Memory(collection, items)
     indexed = sum(_indexed(collection, part, memory) for part in _parts(collection.rows.ids(None)))
@@ -112,9 +112,12 @@ class _Memory:
         self._vectors: defaultdict[str, list[Vector]] = defaultdict(list)
         self.differing: set[str] = set()
         for prefix, contents in collection.prefixes():
-            there = {item.entry.id: item.entry for _, cached in contents.namespaces() for item in cached.items.values()}
-            wanted = {item: entry for item, entry in items.items() if entry.namespace[: len(prefix)] == prefix}
-            self.differing |= {item for item in there.keys() | wanted.keys() if there.get(item) != wanted.get(item)}
+            cached_items = {
+                item.entry.id: item.entry for _, cached in contents.namespaces() for item in cached.items.values()
+            }
+            stored_items = {item: entry for item, entry in items.items() if entry.namespace[: len(prefix)] == prefix}
+            both = cached_items.keys() | stored_items.keys()
+            self.differing |= {item for item in both if cached_items.get(item) != stored_items.get(item)}
             for _, cached in contents.namespaces():
                 for item, vector in zip(cached.owners, cached.matrix.view().rows, strict=True):
                     if item.removed_at == FOREVER:

@@ -48,10 +48,10 @@ def place(path: str) -> Namespace:
 class ListingCases(StoreCases):
     """`list_namespaces`."""
 
-    @pytest.mark.parametrize(("asked", "found"), LISTINGS.values(), ids=LISTINGS)
-    def test_namespaces_are_listed(self, store: BaseStore, asked: dict[str, Any], found: list[str]) -> None:
+    @pytest.mark.parametrize(("options", "paths"), LISTINGS.values(), ids=LISTINGS)
+    def test_namespaces_are_listed(self, store: BaseStore, options: dict[str, Any], paths: list[str]) -> None:
         store.batch([PutOp(place(path), key, {"n": 1}) for path in PLACES for key in ("first", "second")])
-        assert store.list_namespaces(**asked) == [place(path) for path in found]
+        assert store.list_namespaces(**options) == [place(path) for path in paths]
 
     @pytest.mark.parametrize(("label", "other"), LOOK_ALIKES.items(), ids=[repr(label) for label in LOOK_ALIKES])
     def test_only_a_lone_star_stands_for_any_label(self, store: BaseStore, label: str, other: str) -> None:

@@ -65,7 +65,7 @@ class SearchCases(StoreCases):
     def test_several_searches_in_one_batch_answer_for_themselves(self, store: BaseStore, carry_out: CarryOut) -> None:
         fill(store)
         store.put(("b",), "other", {"n": 1, "text": "other"})
-        asked = [SearchOp(("b",)), SearchOp(HERE, {"n": 1}), SearchOp(HERE, limit=2), SearchOp((), {"n": 1})]
-        found: list[Any] = carry_out(store, asked)
+        ops = [SearchOp(("b",)), SearchOp(HERE, {"n": 1}), SearchOp(HERE, limit=2), SearchOp((), {"n": 1})]
+        found: list[Any] = carry_out(store, ops)
         assert [keys(found[0]), keys(found[1])] == [["other"], ["rain"]]
         assert [len(found[2]), set(keys(found[3]))] == [2, {"other", "rain"}]

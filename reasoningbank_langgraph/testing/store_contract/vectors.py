@@ -87,8 +87,8 @@ class VectorCases(StoreCases):
         self, indexed_store: BaseStore, carry_out: CarryOut
     ) -> None:
         fill(indexed_store)
-        asked = [SearchOp(HERE, limit=1, query=WEATHER[key]["text"]) for key in ("wind", "rain", "wind", "snow")]
-        found: list[Any] = carry_out(indexed_store, [asked[0], PutOp(HERE, "x", {"text": "x"}), *asked[1:]])
+        ops = [SearchOp(HERE, limit=1, query=WEATHER[key]["text"]) for key in ("wind", "rain", "wind", "snow")]
+        found: list[Any] = carry_out(indexed_store, [ops[0], PutOp(HERE, "x", {"text": "x"}), *ops[1:]])
         assert [keys(found[place])[0] for place in (0, 2, 3, 4)] == ["wind", "rain", "wind", "snow"]
 
     def test_equal_texts_in_one_batch_score_alike(self, indexed_store: BaseStore, carry_out: CarryOut) -> None:
