@@ -1,6 +1,5 @@
-"""What the pages of the documentation need from outside this machine, as fakes."""
+"""Fakes of the models, servers and databases that the pages of the documentation use."""
 
-import os
 from contextlib import contextmanager
 
 import pytest
@@ -14,10 +13,10 @@ EMBEDDER = "reasoningbank_langgraph.{}.default_embeddings"
 
 
 class Adder(ScriptedChatModel):
-    """Answers 5, judges every attempt a success, and distils a lesson; takes whatever a chat model is made with."""
+    """Answers 5, judges every attempt a success, and distils a lesson. Any arguments of a chat model will do."""
 
-    def __init__(self, *_, **settings):
-        super().__init__(_reply, **{name: settings[name] for name in settings if name in ("calls", "delay")})
+    def __init__(self, *_, **__):
+        super().__init__(_reply)
 
 
 def _reply(messages):
@@ -27,7 +26,7 @@ def _reply(messages):
 
 
 class Server:
-    """A model on this machine that is none."""
+    """Stands in for the server of a local model."""
 
     chat_model = Adder
     close = __exit__ = lambda *_: None
@@ -45,7 +44,7 @@ def saver(*_):
 
 @pytest.fixture
 def offline(tmp_path, monkeypatch):
-    """An empty folder to work in; models, servers and databases answer at once and from here."""
+    """Work in an empty folder, with fakes of everything outside it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "no-call-is-made")
@@ -53,8 +52,6 @@ def offline(tmp_path, monkeypatch):
     for module in ("embeddings", "store.indexing"):
         monkeypatch.setattr(EMBEDDER.format(module), lambda: embedder)
     monkeypatch.setattr("langchain.chat_models.init_chat_model", Adder)
-    monkeypatch.setattr("langchain_openai.ChatOpenAI", Adder)
     monkeypatch.setattr("reasoningbank_langgraph.local.start_local_model", lambda *_: Server())
     monkeypatch.setattr("langgraph.checkpoint.postgres.PostgresSaver.from_conn_string", saver)
     monkeypatch.setattr(ChromaStore, "from_server", lambda *_: ChromaStore.from_path("server"))
-    return os.fspath(tmp_path)
