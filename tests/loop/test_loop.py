@@ -546,7 +546,7 @@ def test_the_channels_of_the_loop_are_json():
     "label", ["{user-id}", "{user id}", "{ user_id }", "{}", "{user_id!r}", "{user_id", "user_id}", "x{a}{b"]
 )
 def test_a_brace_that_is_no_placeholder_is_refused_and_no_shared_bank(label):
-    with pytest.raises(InvalidNamespaceLabelError, match="no placeholder"):
+    with pytest.raises(InvalidNamespaceLabelError, match="not part of a placeholder"):
         create_reasoning_bank(solver, model=learner(), namespace=("math", label))
 
 
