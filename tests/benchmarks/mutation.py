@@ -29,7 +29,7 @@ TESTS = {
     "extraction": "extraction parsing/test_forgery.py",
     "nodes": "loop state",
     "judges": "judges",
-    "store/writing.py": "store/test_writing.py store/test_ttl.py",
+    "store/writing.py": "store/test_writing.py store/maintenance/test_ttl.py",
     "matts": "matts/test_select.py loop/test_streams.py",
     "text": "text",
     "parsing": "parsing loop/test_odd_replies.py",
