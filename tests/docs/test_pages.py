@@ -112,6 +112,20 @@ def test_the_guide_for_contributors_names_every_room_and_every_module_beside_the
     assert named == sorted([*files, *(f"{path.name}/" for path in package if path.is_dir())])
 
 
+def test_the_names_that_pages_mention_are_in_the_code():
+    files = [
+        path
+        for place in ("reasoningbank_langgraph", "tests", "examples")
+        for path in (REPOSITORY / place).rglob("*.py")
+    ]
+    code = "".join(
+        path.read_text(encoding="utf-8") for path in [*files, REPOSITORY / "Makefile", REPOSITORY / "pyproject.toml"]
+    )
+    words = set(re.findall(r"\w+", code))
+    named = {name for text in PAGES.values() for name in re.findall(r"`[\w.]*?([A-Za-z_]\w*)(?:\([^`]*\))?`", text)}
+    assert sorted(named - words) == []
+
+
 @check_each(COMMANDS)
 def test_each_command_exists_with_its_options(command):
     program, *words = shlex.split(command)
