@@ -54,15 +54,15 @@ def make_report(
 ) -> Report:
     """Compare the bank with the checkpoints of all tasks."""
     states = [app.get_state(place.thread(problem)) for problem in problems]
-    told = [state.values.get("lessons") or [] for state in states]
+    lessons_by_thread = [state.values.get("lessons") or [] for state in states]
     items = bank.items()
-    expected = {lesson["id"]: _words(lesson) for lessons in told for lesson in lessons}
+    expected = {lesson["id"]: _words(lesson) for lessons in lessons_by_thread for lesson in lessons}
     return Report(
         tasks=len(problems),
         finished=sum(bool(state.values) and not state.tasks for state in states),
         killed=killed,
         resumed=resumed,
-        learned=sum(bool(lessons) for lessons in told),
+        learned=sum(bool(lessons) for lessons in lessons_by_thread),
         lessons=len(expected),
         missing=len(expected.items() - {item.id: _words(item.to_json()) for item in items}.items()),
         duplicates=len({item.id for item in items} - expected.keys()) + _learned_again(items),

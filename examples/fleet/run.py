@@ -76,50 +76,50 @@ def _start(name: str, arguments: list[str], writer: int) -> subprocess.Popen[byt
 
 def watch(fleet: Fleet) -> int:
     """Show what happens, kill as planned, and return how many tasks were taken over from killed workers."""
-    begun: dict[str, int] = dict.fromkeys(fleet.workers, 0)
+    starts: dict[str, int] = dict.fromkeys(fleet.workers, 0)
     deaths, resumed = list(DEATHS), 0
     for line in fleet.lines():
         worker, event = line["worker"], line["event"]
-        begun[worker] += event in ("begun", "resumed")
+        starts[worker] += event in ("begun", "resumed")
         resumed += event == "resumed"
         if event in ("resumed", "finished", "failed"):
             print(f"{worker}  {event:9} {line['task']}", line.get("error", ""), flush=True)
-        if event in deaths and begun[worker] > 1 and worker not in fleet.killed:
+        if event in deaths and starts[worker] > 1 and worker not in fleet.killed:
             deaths.remove(event)
             fleet.kill(worker)
             print(f"{worker}  KILLED    {line['task']}, just {event}", flush=True)
     return resumed
 
 
-def run(told: argparse.Namespace) -> Report:
+def run(options: argparse.Namespace) -> Report:
     """Start the servers and the fleet, watch it, and compare what it learned with its checkpoints."""
-    problems = read_problems(told.problems, told.limit)
+    problems = read_problems(options.problems, options.limit)
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="fleet-")))
-        url = told.postgres or opened.enter_context(private_postgres())
+        url = options.postgres or opened.enter_context(private_postgres())
         port = opened.enter_context(chroma_server(folder))
-        place = Place(url, port, time.strftime("fleet-%Y%m%d-%H%M%S"), told.fake_embeddings)
+        place = Place(url, port, time.strftime("fleet-%Y%m%d-%H%M%S"), options.fake_embeddings)
         connection = opened.enter_context(open_connection(url))
         PostgresSaver(connection).setup()
         store = opened.enter_context(open_bank(place))
-        fleet = Fleet(_arguments(told, place))
+        fleet = Fleet(_arguments(options, place))
         opened.callback(fleet.close)
         resumed = watch(fleet)
         app = create_app(scripted_model(problems, "report"), store, connection)
         return make_report(app, bank_of(store), place, problems, killed=len(fleet.killed), resumed=resumed)
 
 
-def _arguments(told: argparse.Namespace, place: Place) -> list[str]:
-    given = {
+def _arguments(options: argparse.Namespace, place: Place) -> list[str]:
+    arguments = {
         "--postgres": place.postgres,
         "--chroma": place.chroma,
         "--run": place.run,
-        "--problems": told.problems,
-        "--limit": told.limit,
-        "--model": told.model,
+        "--problems": options.problems,
+        "--limit": options.limit,
+        "--model": options.model,
     }
-    words = [str(word) for name, value in given.items() if value is not None for word in (name, value)]
-    return [*words, "--fake-embeddings"] if told.fake_embeddings else words
+    words = [str(word) for name, value in arguments.items() if value is not None for word in (name, value)]
+    return [*words, "--fake-embeddings"] if options.fake_embeddings else words
 
 
 def main() -> None:

@@ -31,10 +31,10 @@ def scripted_model(problems: Sequence[Problem], worker: str) -> ScriptedChatMode
     places = {_plain(problem.text): place for place, problem in enumerate(problems)}
 
     def reply(messages: list[BaseMessage]) -> str:
-        asked = _plain(messages[-1].text)
-        if asked in places:
-            return solution(problems[places[asked]], right=places[asked] % 3 != 2)
-        place = next(place for text, place in places.items() if text in asked)
+        question = _plain(messages[-1].text)
+        if question in places:
+            return solution(problems[places[question]], right=places[question] % 3 != 2)
+        place = next(place for text, place in places.items() if text in question)
         return lessons(place, worker)
 
     return ScriptedChatModel(reply, delay=SECONDS)

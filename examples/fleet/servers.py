@@ -54,9 +54,9 @@ def private_postgres() -> Iterator[str]:
 
 def _postgres_programs() -> Path:
     """The folder with `initdb` and `pg_ctl`: that of the search path, else the newest of Debian's."""
-    found = shutil.which("initdb")
-    if found:
-        return Path(found).resolve().parent
+    initdb = shutil.which("initdb")
+    if initdb:
+        return Path(initdb).resolve().parent
     programs = sorted(Path("/").glob(f"{POSTGRES_FOLDERS[1:]}/initdb"), key=lambda path: float(path.parts[-3]))
     if not programs:
         raise ServerError(
@@ -81,11 +81,11 @@ def _postgres_user() -> dict[str, Any]:
 
 def _done(command: list[Any], user: dict[str, Any], log: Path | None = None) -> None:
     """Run a program to its end. It writes to a file: a server it leaves behind would keep a pipe open."""
-    with tempfile.TemporaryFile() as said:
-        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": said}
+    with tempfile.TemporaryFile() as output:
+        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
         result = subprocess.run([str(part) for part in command], check=False, cwd="/", **streams, **user)  # noqa: S603 - own programs
-        said.seek(0)
-        words = said.read().decode(errors="replace")
+        output.seek(0)
+        words = output.read().decode(errors="replace")
     if result.returncode:
         if log is not None and log.exists():
             words += log.read_text(encoding="utf-8", errors="replace")

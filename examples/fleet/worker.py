@@ -30,16 +30,16 @@ def say(worker: str, event: str, problem: Problem, **facts: Any) -> None:
 
 def work(app: Any, connection: Connection[DictRow], place: Place, problems: list[Problem], worker: str) -> None:
     """Go round the tasks until each is done, here or by another worker."""
-    left = list(problems)
-    while left:
+    remaining = list(problems)
+    while remaining:
         busy = []
-        for problem in left:
+        for problem in remaining:
             with claimed(connection, f"{place.run}/{problem.id}") as free:
                 if not free:
                     busy.append(problem)
                     continue
                 go_on(app, place, problem, worker)
-        left = busy
+        remaining = busy
         time.sleep(0.2 if busy else 0)
 
 
@@ -56,8 +56,8 @@ def go_on(app: Any, place: Place, problem: Problem, worker: str) -> None:
     say(worker, "resumed" if before.tasks else "begun", problem)
     fresh = {"task": problem.text, "task_id": problem.id, "reference": problem.answer}
     try:
-        given = None if before.tasks else fresh
-        for event in app.stream(given, thread, stream_mode="custom", durability="sync"):
+        graph_input = None if before.tasks else fresh
+        for event in app.stream(graph_input, thread, stream_mode="custom", durability="sync"):
             say(worker, event["event"], problem)
     except Exception as error:  # noqa: BLE001 - one task that fails must not end the worker; the report counts it
         say(worker, "failed", problem, error=f"{type(error).__name__}: {error}"[:500])
@@ -76,16 +76,16 @@ def main() -> None:
     parser.add_argument("--limit", type=int)
     parser.add_argument("--model")
     parser.add_argument("--fake-embeddings", action="store_true")
-    told = parser.parse_args()
-    place = Place(told.postgres, told.chroma, told.run, told.fake_embeddings)
-    problems = read_problems(told.problems, told.limit)
+    options = parser.parse_args()
+    place = Place(options.postgres, options.chroma, options.run, options.fake_embeddings)
+    problems = read_problems(options.problems, options.limit)
     with ExitStack() as opened:
-        chat: Any = scripted_model(problems, told.name)
-        if told.model:
-            chat = opened.enter_context(resolve_model(told.model)).chat
+        chat: Any = scripted_model(problems, options.name)
+        if options.model:
+            chat = opened.enter_context(resolve_model(options.model)).chat
         store = opened.enter_context(open_bank(place))
         connection = opened.enter_context(open_connection(place.postgres))
-        work(create_app(chat, store, connection), connection, place, problems, told.name)
+        work(create_app(chat, store, connection), connection, place, problems, options.name)
 
 
 if __name__ == "__main__":

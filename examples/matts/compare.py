@@ -37,7 +37,7 @@ from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-Row = dict[str, Any]
+ResultRow = dict[str, Any]
 
 
 class Arm(NamedTuple):
@@ -62,7 +62,7 @@ def arms(ks: list[int]) -> list[Arm]:
     return [Arm(mode, k) for k in sorted(set(ks)) for mode in (("parallel", "sequential") if k > 1 else ("parallel",))]
 
 
-def run_arm(arm: Arm, chat: BaseChatModel, problems: list[Problem], out: Path, max_tokens: int) -> Iterator[Row]:
+def run_arm(arm: Arm, chat: BaseChatModel, problems: list[Problem], out: Path, max_tokens: int) -> Iterator[ResultRow]:
     """Solve the problems that have no row yet; yield one row each."""
     folder = out / arm.name
     folder.mkdir(parents=True, exist_ok=True)
@@ -76,15 +76,15 @@ def run_arm(arm: Arm, chat: BaseChatModel, problems: list[Problem], out: Path, m
                 yield {"arm": arm.name, **arm._asdict(), "id": problem.id, **solve(app, problem)}
 
 
-def solve(app: Any, problem: Problem) -> Row:
+def solve(app: Any, problem: Problem) -> ResultRow:
     """Solve one problem, or go on with it where an earlier run was stopped."""
     thread = {"configurable": {"thread_id": problem.id}}
-    begun = bool(app.get_state(thread).tasks)  # `next` is empty when a step is done and not yet in a checkpoint
+    started = bool(app.get_state(thread).tasks)  # `next` is empty when a step is done and not yet in a checkpoint
     task = {"task": problem.text, "task_id": problem.id, "reference": problem.answer}
-    started = time.perf_counter()
+    start = time.perf_counter()
     with get_usage_metadata_callback() as usage:
-        state = app.invoke(None if begun else task, thread, durability="sync")
-    seconds = time.perf_counter() - started
+        state = app.invoke(None if started else task, thread, durability="sync")
+    seconds = time.perf_counter() - start
     selection, scores = state["selection"], state["selection"]["scores"]
     return {
         "right": scores["best_of_k"],
@@ -96,22 +96,22 @@ def solve(app: Any, problem: Problem) -> Row:
         "shown": len(state["memories"]),
         "failed": selection["rollouts"]["failed"],
         "checks": sum(rollout["checks"] for rollout in state["rollouts"]),
-        "resumed": begun,
+        "resumed": started,
     }
 
 
-def read_rows(out: Path) -> list[Row]:
+def read_rows(out: Path) -> list[ResultRow]:
     """Return the rows of all arms so far."""
     path = out / "results.jsonl"
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
-def by_arm(rows: list[Row]) -> dict[str, list[Row]]:
+def by_arm(rows: list[ResultRow]) -> dict[str, list[ResultRow]]:
     """Return the rows of each arm, in the order the arms ran."""
     return {name: [row for row in rows if row["arm"] == name] for name in dict.fromkeys(row["arm"] for row in rows)}
 
 
-def cost(of_arm: list[Row]) -> list[str]:
+def cost(of_arm: list[ResultRow]) -> list[str]:
     """Return what an arm got right and what it took, as cells."""
     shares = [sum(row[key] for row in of_arm) / len(of_arm) for key in _SHARES]
     totals = [sum(row[key] for row in of_arm) for key in ("tokens", "seconds", "lessons")]
@@ -119,7 +119,7 @@ def cost(of_arm: list[Row]) -> list[str]:
     return [right, *(f"{share:.3f}" for share in shares), *(f"{total:,.0f}" for total in totals)]
 
 
-def against_one(arms: dict[str, list[Row]]) -> dict[str, list[str]]:
+def against_one(arms: dict[str, list[ResultRow]]) -> dict[str, list[str]]:
     """Return how each arm differs from one attempt on the same problems, as cells.
 
     Problems only the arm solved, problems only one attempt solved, the difference in points with its 95 % bootstrap
@@ -128,26 +128,26 @@ def against_one(arms: dict[str, list[Row]]) -> dict[str, list[str]]:
     outcomes = {name: {(0, row["id"]): row["right"] for row in of_arm} for name, of_arm in arms.items()}
     one = outcomes.pop(_ONE, {})
     pairs = {name: pair(one, outcome) for name, outcome in outcomes.items() if one.keys() & outcome.keys()}
-    adjusted = holm([mcnemar_p(found.better, found.worse) for found in pairs.values()])
+    adjusted = holm([mcnemar_p(paired.better, paired.worse) for paired in pairs.values()])
     return {
-        name: [str(found.better), str(found.worse), _points(found), f"{p:.3f}"]
-        for (name, found), p in zip(pairs.items(), adjusted, strict=True)
+        name: [str(paired.better), str(paired.worse), _points(paired), f"{p:.3f}"]
+        for (name, paired), p in zip(pairs.items(), adjusted, strict=True)
     }
 
 
-def _points(found: Paired) -> str:
-    difference = mean_difference(list(found.differences.values()))
+def _points(paired: Paired) -> str:
+    difference = mean_difference(list(paired.differences.values()))
     return points_interval(difference).replace(" points", "") if difference else ""
 
 
 def table(title: str, headings: tuple[str, ...], lines: dict[str, list[str]]) -> Table:
     """Return a table with one line an arm."""
-    made = Table(title=title)
+    grid = Table(title=title)
     for heading in ("arm", *headings):
-        made.add_column(heading, justify="left" if heading == "arm" else "right")
+        grid.add_column(heading, justify="left" if heading == "arm" else "right")
     for name, cells in lines.items():
-        made.add_row(name, *cells)
-    return made
+        grid.add_row(name, *cells)
+    return grid
 
 
 _ONE = "parallel-1"

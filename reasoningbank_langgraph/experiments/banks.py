@@ -27,13 +27,13 @@ def frozen_bank(
         ExperimentError: there is a bank of this name and it holds something else.
     """
     learned = MemoryBank(store, LEARNED, match=config.match)
-    wanted = [item for item in learned.items() if item.task_id in train_ids and _fits(item, config)]
+    lessons = [item for item in learned.items() if item.task_id in train_ids and _fits(item, config)]
     bank = MemoryBank(store, ("experiment", f"bank-{size or 'all'}"), match=config.match)
-    strangers = {item.id for item in bank.items()} - {item.id for item in wanted}
+    strangers = {item.id for item in bank.items()} - {item.id for item in lessons}
     if strangers:
         raise ExperimentError(f"bank {bank.namespace} holds {len(strangers)} items that no train problem taught")
     experiences: dict[str, list[MemoryItem]] = {}
-    for item in wanted:
+    for item in lessons:
         experiences.setdefault(item.experience_id, []).append(item)
     for items in experiences.values():
         bank.add(items)

@@ -81,3 +81,7 @@ class ExperimentConfig(Record):
         if any(size >= self.train_limit for size in self.bank_sizes):
             raise InvalidRecordError("bank_sizes are parts of train_limit: make them smaller")
         return self
+
+    def cost(self, tokens_in: float, tokens_out: float) -> float:
+        """Return the price of so many tokens of prompt and reply."""
+        return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6

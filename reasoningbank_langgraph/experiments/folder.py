@@ -39,19 +39,19 @@ def claim_folder(out: Path, config: ExperimentConfig, origin: Origin) -> None:
         ExperimentError: another run made it; what differs is named.
     """
     out.mkdir(parents=True, exist_ok=True)
-    _same(out, CONFIG, config.to_json(), "settings")
-    _same(out, ORIGIN, origin.to_json(), "models or problems")
+    _claim_file(out, CONFIG, config.to_json(), "settings")
+    _claim_file(out, ORIGIN, origin.to_json(), "models or problems")
 
 
-def _same(out: Path, name: str, wanted: Mapping[str, Any], what: str) -> None:
+def _claim_file(out: Path, name: str, content: Mapping[str, Any], what: str) -> None:
     path = out / name
     if path.exists():
-        there = json.loads(path.read_text(encoding="utf-8"))
-        differing = [key for key in wanted if key not in _FREE and wanted[key] != there.get(key)]
+        existing = json.loads(path.read_text(encoding="utf-8"))
+        differing = [key for key in content if key not in _FREE and content[key] != existing.get(key)]
         if differing:
-            told = ", ".join(f"{key} ({there.get(key)!r} there, {wanted[key]!r} here)" for key in differing)
-            raise ExperimentError(f"{out} belongs to a run with other {what}: {told}; choose another folder")
-    path.write_text(json.dumps(wanted, indent=2) + "\n", encoding="utf-8")
+            details = ", ".join(f"{key} ({existing.get(key)!r} there, {content[key]!r} here)" for key in differing)
+            raise ExperimentError(f"{out} belongs to a run with other {what}: {details}; choose another folder")
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def read_problem_sets(config: ExperimentConfig) -> ProblemSets:
@@ -64,9 +64,9 @@ def read_problem_sets(config: ExperimentConfig) -> ProblemSets:
     train = (
         [] if config.train is None or config.protocol == "stream" else read_problems(config.train, config.train_limit)
     )
-    known = {problem.id for problem in train} | {normalise_task(problem.text) for problem in train}
+    train_keys = {problem.id for problem in train} | {normalise_task(problem.text) for problem in train}
     every = read_problems(config.test)
-    test = [problem for problem in every if not known & {problem.id, normalise_task(problem.text)}]
+    test = [problem for problem in every if not train_keys & {problem.id, normalise_task(problem.text)}]
     unanswered = [problem.id for problem in (*train, *test[: config.limit]) if problem.answer is None]
     if unanswered:
         raise ExperimentError(f"problem {unanswered[0]!r} has no answer: an experiment grades by known answers")

@@ -27,7 +27,7 @@ def audit_leaks(rows: Sequence[ResultRow], duplicates: Sequence[NearDuplicate], 
     shown = [row for row in rows if row.memory and row.arm in arms]
     items = [memory_items(row.memory) for row in shown]
     gold = [sum(states_answer(item, row.reference) for item in texts) for row, texts in zip(shown, items, strict=True)]
-    again = list(_self_retrieved(shown, {row.id: normalise_task(row.problem) for row in rows}))
+    self_retrieved = list(_self_retrieved(shown, {row.id: normalise_task(row.problem) for row in rows}))
     with_gold = [row for row, count in zip(shown, gold, strict=True) if count]
     dropped = [row for row in rows if row.dropped and row.arm in arms]
     tested = {row.id for row in rows if row.arm in arms}
@@ -35,14 +35,14 @@ def audit_leaks(rows: Sequence[ResultRow], duplicates: Sequence[NearDuplicate], 
     return LeakAudit(
         rows=len(shown),
         items=sum(map(len, items)),
-        self_retrieved=tuple(map(_leak, again)),
+        self_retrieved=tuple(map(_leak, self_retrieved)),
         with_gold=tuple(map(_leak, with_gold)),
         gold_items=sum(gold),
         gold_by_chance=_by_chance(shown, items),
         dropped=sum(len(row.dropped) for row in dropped),
         dropped_rows=len(dropped),
         near_duplicates=tuple(near),
-        flagged=tuple(sorted({row.id for row in (*again, *with_gold)} | {pair.test_id for pair in near})),
+        flagged=tuple(sorted({row.id for row in (*self_retrieved, *with_gold)} | {pair.test_id for pair in near})),
     )
 
 
@@ -67,12 +67,12 @@ def _by_chance(rows: Sequence[ResultRow], items: Sequence[Sequence[str]]) -> flo
     draw = random.Random(0)  # noqa: S311 - no secret
     answers = list({row.id: row.reference for row in rows}.values())
     sampled = draw.sample(list(zip(rows, items, strict=True)), min(_SAMPLE, len(rows)))
-    found = 0.0
+    expected = 0.0
     for row, texts in sampled:
         others = [answer for answer in draw.sample(answers, min(_OTHERS, len(answers))) if answer != row.reference]
         hits = sum(states_answer(item, answer) for answer in others for item in texts)
-        found += hits / max(len(others), 1)
-    return found * len(rows) / max(len(sampled), 1)
+        expected += hits / max(len(others), 1)
+    return expected * len(rows) / max(len(sampled), 1)
 
 
 def _leak(row: ResultRow) -> Leak:

@@ -36,10 +36,10 @@ def gives_away(item: MemoryItem, problem: Problem) -> bool:
 
 def states_answer(text: str, answer: str) -> bool:
     """Say whether a text holds the answer as a token of its own; the numbers of a list are not counted."""
-    wanted = answer.strip()
-    if not wanted:
+    stripped = answer.strip()
+    if not stripped:
         return False
-    return re.search(rf"(?<![\w.,]){re.escape(wanted)}(?![\w]|[.,]\d)", _LIST_MARK.sub(" ", text)) is not None
+    return re.search(rf"(?<![\w.,]){re.escape(stripped)}(?![\w]|[.,]\d)", _LIST_MARK.sub(" ", text)) is not None
 
 
 def near_duplicates(train: Sequence[Problem], test: Sequence[Problem], embeddings: Embeddings) -> list[NearDuplicate]:
@@ -48,14 +48,14 @@ def near_duplicates(train: Sequence[Problem], test: Sequence[Problem], embedding
         return []
     cosines = _unit(embeddings, test) @ _unit(embeddings, train).T
     shapes = [_shape(problem.text) for problem in train]
-    found: list[NearDuplicate] = []
+    pairs: list[NearDuplicate] = []
     for row, problem in enumerate(test):
         shape = _shape(problem.text)
         # A text that is nearly the same means nearly the same: only the closest are compared letter by letter.
         for column in np.argsort(-cosines[row])[:5]:
             text, meaning = _alike(shape, shapes[column]), float(cosines[row, column])
             if text > NEAR_TEXT or meaning > NEAR_MEANING:
-                found.append(
+                pairs.append(
                     NearDuplicate(
                         train_id=train[column].id,
                         test_id=problem.id,
@@ -63,7 +63,7 @@ def near_duplicates(train: Sequence[Problem], test: Sequence[Problem], embedding
                         embedding_similarity=round(min(meaning, 1.0), 4),
                     )
                 )
-    return found
+    return pairs
 
 
 def _unit(embeddings: Embeddings, problems: Sequence[Problem]) -> np.ndarray:

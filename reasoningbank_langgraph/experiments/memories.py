@@ -44,29 +44,29 @@ def no_memory(_: Problem, __: int) -> ShownMemory:
 def retrieved_memory(bank: MemoryBank, config: ExperimentConfig) -> MemorySource:
     """What the loop would retrieve, without what gives the answer away."""
 
-    def show(problem: Problem, _: int) -> ShownMemory:
-        found = bank.search(
+    def memory_for(problem: Problem, _: int) -> ShownMemory:
+        retrieved = bank.search(
             problem.text,
             task_id=problem.id,
             k=config.k,
             max_items=config.max_items,
             min_score=config.min_score,
         )
-        return guard(problem, found)
+        return guard(problem, retrieved)
 
-    return show
+    return memory_for
 
 
-def shuffled_memory(show: MemorySource, problems: Sequence[Problem]) -> MemorySource:
+def shuffled_memory(source: MemorySource, problems: Sequence[Problem]) -> MemorySource:
     """What another problem of the test would be shown: the same items, at the wrong problems."""
     places = {problem.id: place for place, problem in enumerate(problems)}
 
-    def wrong(problem: Problem, seed: int) -> ShownMemory:
+    def memory_for(problem: Problem, seed: int) -> ShownMemory:
         shift = random.Random(f"shuffled {seed}").randrange(1, max(2, len(problems)))  # noqa: S311 - no secret
         other = problems[(places[problem.id] + shift) % len(problems)]
-        return guard(problem, show(other, seed).items)
+        return guard(problem, source(other, seed).items)
 
-    return wrong
+    return memory_for
 
 
 def random_memory(bank: MemoryBank, config: ExperimentConfig) -> MemorySource:
@@ -76,23 +76,23 @@ def random_memory(bank: MemoryBank, config: ExperimentConfig) -> MemorySource:
         experiences.setdefault(item.experience_id, []).append(item)
     groups = list(experiences.values())
 
-    def show(problem: Problem, seed: int) -> ShownMemory:
+    def memory_for(problem: Problem, seed: int) -> ShownMemory:
         drawn = random.Random(f"random {seed} {problem.id}").sample(groups, min(config.k, len(groups)))  # noqa: S311
         items = [item for group in drawn for item in group if item.task_id != problem.id][: config.max_items]
         return guard(problem, [RetrievedMemory(item=item, why="drawn at random") for item in items])
 
-    return show
+    return memory_for
 
 
-def filler_memory(show: MemorySource) -> MemorySource:
+def filler_memory(source: MemorySource) -> MemorySource:
     """Text of the same length and shape as what would be retrieved, about nothing."""
 
-    def empty(problem: Problem, seed: int) -> ShownMemory:
-        items = show(problem, seed).items
+    def memory_for(problem: Problem, seed: int) -> ShownMemory:
+        items = source(problem, seed).items
         blank = [memory.item.model_copy(update=_without_meaning(memory.item)) for memory in items]
         return ShownMemory(_rendered(blank))
 
-    return empty
+    return memory_for
 
 
 def _without_meaning(item: MemoryItem) -> dict[str, str]:
@@ -107,9 +107,9 @@ def _words(length: int) -> str:
 
 def guard(problem: Problem, memories: Sequence[RetrievedMemory]) -> ShownMemory:
     """Return what is left of a memory without the items that give the answer of a problem away."""
-    kept = [memory for memory in memories if not gives_away(memory.item, problem)]
-    dropped = tuple(memory.item.id for memory in memories if memory not in kept)
-    return ShownMemory(_rendered([memory.item for memory in kept]), tuple(kept), dropped)
+    harmless = [memory for memory in memories if not gives_away(memory.item, problem)]
+    dropped = tuple(memory.item.id for memory in memories if memory not in harmless)
+    return ShownMemory(_rendered([memory.item for memory in harmless]), tuple(harmless), dropped)
 
 
 def _rendered(items: Sequence[MemoryItem]) -> str:

@@ -44,25 +44,25 @@ class Progress:
         console: where it is drawn.
         config: prices of tokens.
         expected: rows to come in all, by arm.
-        there: rows of an earlier run.
+        earlier_rows: rows of an earlier run.
     """
 
     def __init__(
-        self, console: Console, config: ExperimentConfig, expected: dict[str, int], there: Sequence[ResultRow]
+        self, console: Console, config: ExperimentConfig, expected: dict[str, int], earlier_rows: Sequence[ResultRow]
     ) -> None:
         self.config, self.expected = config, expected
         self.arms = {arm: Tally() for arm in expected}
         self._failed: dict[tuple[str, int, str], ResultRow] = {}
-        self._fresh, self._turn = 0, threading.Lock()
-        for row in there:
+        self._new_rows, self._lock = 0, threading.Lock()
+        for row in earlier_rows:
             self.note(row)
-        self._fresh, self._started = 0, time.monotonic()
+        self._new_rows, self._started = 0, time.monotonic()
         self._live = Live(console=console, get_renderable=self.table, refresh_per_second=2)
 
     def note(self, row: ResultRow) -> None:
         """Count a row, in place of one that had failed."""
-        with self._turn:
-            self._fresh += 1
+        with self._lock:
+            self._new_rows += 1
             tally = self.arms.setdefault(row.arm, Tally())
             if (before := self._failed.pop(row.key, None)) is not None:
                 tally.count(before, -1)
@@ -72,22 +72,22 @@ class Progress:
 
     def table(self) -> Table:
         """Return the table as it stands."""
-        table = Table(title=f"{self.config.protocol}: {self._left()}", title_justify="left")
+        table = Table(title=f"{self.config.protocol}: {self._remaining()}", title_justify="left")
         for heading in ("arm", "done", "right", "accuracy", "tokens", "cost", "s/problem", "failed"):
             table.add_column(heading, justify="left" if heading == "arm" else "right")
         for arm, expected in self.expected.items():
             table.add_row(arm, *_cells(self.arms[arm], expected, self.config))
         return table
 
-    def _left(self) -> str:
+    def _remaining(self) -> str:
         total = sum(self.expected.values())
-        left = total - sum(self.arms[arm].done for arm in self.expected)
-        if not left:
+        remaining = total - sum(self.arms[arm].done for arm in self.expected)
+        if not remaining:
             return "done"
-        if not self._fresh:
-            return f"{left} of {total} to go"
-        seconds = (time.monotonic() - self._started) / self._fresh * left
-        return f"{left} of {total} to go, about {_span(seconds)}"
+        if not self._new_rows:
+            return f"{remaining} of {total} to go"
+        seconds = (time.monotonic() - self._started) / self._new_rows * remaining
+        return f"{remaining} of {total} to go, about {_span(seconds)}"
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -98,7 +98,7 @@ class Progress:
 
 
 def _cells(tally: Tally, expected: int, config: ExperimentConfig) -> list[str]:
-    cost = (tally.tokens_in * config.price_in + tally.tokens_out * config.price_out) / 1e6
+    cost = config.cost(tally.tokens_in, tally.tokens_out)
     return [
         f"{tally.done}/{expected}",
         str(tally.right),

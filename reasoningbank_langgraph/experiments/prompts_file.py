@@ -17,14 +17,14 @@ class PromptFile:
 
     def __init__(self, out: Path) -> None:
         self.path = out / PROMPTS
-        self._turn = threading.Lock()
-        self._known = {json.loads(line)["hash"] for line in whole_lines(self.path)}
+        self._lock = threading.Lock()
+        self._hashes = {json.loads(line)["hash"] for line in whole_lines(self.path)}
 
     def add(self, messages: list[tuple[str, str]]) -> str:
         """Write the prompt down unless it is there; returns its hash."""
         name = prompt_hash(*(text for _, text in messages))
-        with self._turn:
-            if name not in self._known:
-                self._known.add(name)
-                append_line(self.path, {"hash": name, "messages": messages}, at_once=False)
+        with self._lock:
+            if name not in self._hashes:
+                self._hashes.add(name)
+                append_line(self.path, {"hash": name, "messages": messages}, durable=False)
         return name

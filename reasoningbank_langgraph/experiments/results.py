@@ -74,13 +74,13 @@ class Results:
 
     def __init__(self, out: Path) -> None:
         self.path = out / ROWS
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._rows = {row.key: row for row in _read(self.path)}
 
     @property
     def rows(self) -> list[ResultRow]:
         """All rows, the last one of each key."""
-        with self._turn:
+        with self._lock:
             return list(self._rows.values())
 
     def has(self, arm: str, seed: int, problem: str) -> bool:
@@ -90,7 +90,7 @@ class Results:
 
     def append(self, row: ResultRow) -> None:
         """Write one row; it is on disk when this returns."""
-        with self._turn:
+        with self._lock:
             append_line(self.path, row.to_json())
             self._rows[row.key] = row
 
@@ -101,14 +101,14 @@ def whole_lines(path: Path) -> list[bytes]:
     return [line for line in content[: content.rfind(b"\n") + 1].split(b"\n") if line]
 
 
-def append_line(path: Path, entry: Any, *, at_once: bool = True) -> None:
-    """Write one line of JSON, `at_once` onto the disk; what a kill left of the line before is removed."""
+def append_line(path: Path, entry: Any, *, durable: bool = True) -> None:
+    """Write one line of JSON, onto the disk if `durable`. What a killed run left of the last line is removed."""
     line = json.dumps(entry).encode("ascii") + b"\n"
     with path.open("a+b") as file:
         _cut_tail(file)
         file.write(line)
         file.flush()
-        if at_once:
+        if durable:
             os.fsync(file.fileno())
 
 

@@ -178,12 +178,12 @@ def _by_problem(outcomes: Mapping[Key, float]) -> dict[str, float]:
     return {problem: sum(values) / len(values) for problem, values in seeds.items()}
 
 
-def _wilson(count: float, of: int) -> tuple[float, float]:
+def _wilson(count: float, total: int) -> tuple[float, float]:
     try:
         from statsmodels.stats.proportion import proportion_confint
     except ImportError as error:
         raise MissingDependencyError("statsmodels", "experiments") from error
-    low, high = proportion_confint(count, of, alpha=1 - LEVEL, method="wilson")
+    low, high = proportion_confint(count, total, alpha=1 - LEVEL, method="wilson")
     return max(0.0, float(low)), min(1.0, float(high))
 
 
@@ -201,7 +201,7 @@ def _bootstrap(values: np.ndarray, level: float, seed: int) -> tuple[float, floa
         from scipy.stats import bootstrap
     except ImportError as error:
         raise MissingDependencyError("scipy", "experiments") from error
-    found = bootstrap(
+    interval = bootstrap(
         (values,),
         np.mean,
         n_resamples=RESAMPLES,
@@ -210,7 +210,7 @@ def _bootstrap(values: np.ndarray, level: float, seed: int) -> tuple[float, floa
         method="BCa",
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    return float(found.low), float(found.high)
+    return float(interval.low), float(interval.high)
 
 
 def _binom() -> Any:

@@ -34,9 +34,10 @@ from reasoningbank_langgraph.judges.audit import Confusion
 
 Rows = Mapping[str, Sequence[ResultRow]]
 """By arm."""
-_TAUGHT = {
-    "oracle": "What the bank learned from was judged by the reference answers (judge: oracle).",
-    "self": "What the bank learned from was judged by a model that did not see the reference answers (judge: self).",
+_TEACHERS = {
+    "oracle": "The attempts the bank learned from were judged by the reference answers (judge: oracle).",
+    "self": "The attempts the bank learned from were judged by a model that did not see the reference answers "
+    "(judge: self).",
 }
 
 
@@ -50,24 +51,24 @@ def summarise(
 
     Args:
         rows: of all arms; those of the arm the bank was learned in are counted, not compared.
-        config: what was asked for: its arms give the order, and who is compared with whom.
+        config: the settings: its arms give the order, and who is compared with whom.
         duplicates: train and test problems that are nearly the same.
         origin: models and problems of the run.
 
     Raises:
         MissingDependencyError: the extra `experiments` is not installed.
     """
-    by_arm, asked = _by_arm(rows, config), arms_of(config)
-    compared = [arm for arm in asked if arm.name in by_arm]
+    by_arm, configured = _by_arm(rows, config), arms_of(config)
+    compared = [arm for arm in configured if arm.name in by_arm]
     names = [arm.name for arm in compared]
     leaks = audit_leaks(rows, duplicates, names)
-    arms = [_arm(name, of, config, compared=name in names) for name, of in by_arm.items()]
-    comparisons = _comparisons(asked[0].name, compared, by_arm, set(leaks.flagged))
+    arms = [_arm(name, arm_rows, config, compared=name in names) for name, arm_rows in by_arm.items()]
+    comparisons = _comparisons(configured[0].name, compared, by_arm, set(leaks.flagged))
     return Summary(
         config=config,
         origin=origin,
         headline=headline(comparisons),
-        taught_by=_TAUGHT[config.judge],
+        taught_by=_TEACHERS[config.judge],
         arms=tuple(arms),
         comparisons=tuple(comparisons),
         leaks=leaks,
@@ -78,11 +79,11 @@ def summarise(
 
 def _by_arm(rows: Sequence[ResultRow], config: ExperimentConfig) -> dict[str, list[ResultRow]]:
     """Rows by arm, in the order of the configuration, then the rest."""
-    there: dict[str, list[ResultRow]] = defaultdict(list)
+    grouped: dict[str, list[ResultRow]] = defaultdict(list)
     for row in rows:
-        there[row.arm].append(row)
-    order = [arm.name for arm in arms_of(config) if arm.name in there]
-    return {name: there[name] for name in [*order, *(name for name in there if name not in order)]}
+        grouped[row.arm].append(row)
+    order = [arm.name for arm in arms_of(config) if arm.name in grouped]
+    return {name: grouped[name] for name in [*order, *(name for name in grouped if name not in order)]}
 
 
 def _arm(name: str, rows: Sequence[ResultRow], config: ExperimentConfig, *, compared: bool) -> ArmSummary:
@@ -102,7 +103,7 @@ def _arm(name: str, rows: Sequence[ResultRow], config: ExperimentConfig, *, comp
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         seconds=_mean([row.seconds for row in rows]),
-        cost=(tokens_in * config.price_in + tokens_out * config.price_out) / 1e6,
+        cost=config.cost(tokens_in, tokens_out),
         learned=sum(row.learned for row in rows),
         bank=max(row.bank + row.learned for row in rows),
         shown=_mean([bool(row.memory) for row in rows]),
@@ -111,17 +112,17 @@ def _arm(name: str, rows: Sequence[ResultRow], config: ExperimentConfig, *, comp
 
 
 def _comparisons(first: str, arms: Sequence[Arm], rows: Rows, flagged: Collection[str]) -> list[Comparison]:
-    pairs = list(_who_with_whom(first, arms))
+    pairs = list(_pairs_to_compare(first, arms))
     outcomes = {arm.name: _outcomes(rows[arm.name]) for arm in arms}
     tests = Counter(group for _, _, group in pairs)
     drafts = [
-        _compared(arm, against, group, outcomes[arm], outcomes[against], tests[group], flagged)
+        _comparison(arm, against, group, outcomes[arm], outcomes[against], tests[group], flagged)
         for arm, against, group in pairs
     ]
-    return [done.model_copy(update={"says": sentence(done)}) for done in _adjusted(drafts)]
+    return [draft.model_copy(update={"says": sentence(draft)}) for draft in _adjusted(drafts)]
 
 
-def _who_with_whom(first: str, arms: Sequence[Arm]) -> Iterator[tuple[str, str, Group]]:
+def _pairs_to_compare(first: str, arms: Sequence[Arm]) -> Iterator[tuple[str, str, Group]]:
     """Every arm with the first; memory with each control; memory in MaTTS with as many attempts without it."""
     names = [arm.name for arm in arms]
     others = [arm for arm in arms if arm.name != first]
@@ -135,7 +136,7 @@ def _who_with_whom(first: str, arms: Sequence[Arm]) -> Iterator[tuple[str, str, 
             yield name, twin, "same attempts"
 
 
-def _compared(
+def _comparison(
     arm: str,
     against: str,
     group: Group,
@@ -144,22 +145,22 @@ def _compared(
     tests: int,
     flagged: Collection[str],
 ) -> Comparison:
-    met = pair(others, outcomes)
-    differences = list(met.differences.values())
-    clean = [difference for problem, difference in met.differences.items() if problem not in flagged]
-    p = mcnemar_p(met.better, met.worse)
+    paired = pair(others, outcomes)
+    differences = list(paired.differences.values())
+    clean = [difference for problem, difference in paired.differences.items() if problem not in flagged]
+    p = mcnemar_p(paired.better, paired.worse)
     return Comparison(
         arm=arm,
         against=against,
         group=group,
         problems=len(differences),
-        pairs=met.pairs,
-        left_out=met.left_out,
+        pairs=paired.pairs,
+        left_out=paired.left_out,
         difference=mean_difference(differences),
-        fixed=tuple(RowId(seed=seed, id=problem) for seed, problem in met.fixed),
-        broken=tuple(RowId(seed=seed, id=problem) for seed, problem in met.broken),
-        better=met.better,
-        worse=met.worse,
+        fixed=tuple(RowId(seed=seed, id=problem) for seed, problem in paired.fixed),
+        broken=tuple(RowId(seed=seed, id=problem) for seed, problem in paired.broken),
+        better=paired.better,
+        worse=paired.worse,
         p=p,
         p_holm=p,
         tests=tests,
@@ -181,8 +182,8 @@ def _adjusted(drafts: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _judges(rows: Rows) -> Iterator[JudgeTable]:
-    for arm, of in rows.items():
-        judged = [(row.verdict, row.right) for row in of if row.verdict is not None]
+    for arm, arm_rows in rows.items():
+        judged = [(row.verdict, row.right) for row in arm_rows if row.verdict is not None]
         if judged:
             yield JudgeTable(arm=arm, **Confusion.of_verdicts(judged)._asdict())
 

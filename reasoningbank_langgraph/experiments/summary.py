@@ -103,6 +103,11 @@ class Comparison(Record):
     """What this means, in one sentence."""
 
     @property
+    def is_better(self) -> bool:
+        """Whether the arm did better than the other one, by chance or not."""
+        return self.difference is not None and self.difference.value > 0
+
+    @property
     def shown(self) -> bool:
         """Whether test and interval both exclude chance."""
         apart = self.difference is not None and not self.difference.low <= 0 <= self.difference.high

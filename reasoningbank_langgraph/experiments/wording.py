@@ -33,53 +33,57 @@ def p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
-def sentence(found: Comparison) -> str:
+def sentence(comparison: Comparison) -> str:
     """Say what a comparison means and what it does not."""
-    return f"{claim(found)} {caveat(found)}".strip()
+    return f"{claim(comparison)} {caveat(comparison)}".strip()
 
 
-def claim(found: Comparison) -> str:
+def claim(comparison: Comparison) -> str:
     """Say what was found, with its size and interval."""
-    if found.difference is None:
-        return f"{found.arm} and {found.against} have no problem in common, so nothing can be said."
-    told = f"{points_interval(found.difference)}, {_tested(found)}"
-    if found.shown:
-        verb = "gained on" if found.difference.value > 0 else "lost to"
-        return f"{found.arm} {verb} {found.against}: {told}."
-    return f"No difference between {found.arm} and {found.against} could be shown: {told}."
+    if comparison.difference is None:
+        return f"{comparison.arm} and {comparison.against} have no problem in common, so nothing can be said."
+    figures = f"{points_interval(comparison.difference)}, {_tested(comparison)}"
+    if comparison.shown:
+        verb = "gained on" if comparison.is_better else "lost to"
+        return f"{comparison.arm} {verb} {comparison.against}: {figures}."
+    return f"No difference between {comparison.arm} and {comparison.against} could be shown: {figures}."
 
 
-def caveat(found: Comparison) -> str:
+def caveat(comparison: Comparison) -> str:
     """Say what a run that showed nothing could have shown; "" for one that did."""
-    return "" if found.shown or found.difference is None else f"{_power(found)}{_split(found)}"
+    return "" if comparison.shown or comparison.difference is None else f"{_power(comparison)}{_split(comparison)}"
 
 
-def conclusion(found: Comparison) -> str:
+def conclusion(comparison: Comparison) -> str:
     """Return the sentence without its figures, for a place that has them already."""
-    if found.difference is None:
+    if comparison.difference is None:
         return "No problem in common."
-    if not found.shown:
-        return f"No difference shown. {caveat(found)}"
-    return f"{_capital(found.arm)} is {'better' if found.difference.value > 0 else 'worse'} than {found.against}."
+    if not comparison.shown:
+        return f"No difference shown. {caveat(comparison)}"
+    return f"{_capital(comparison.arm)} is {'better' if comparison.is_better else 'worse'} than {comparison.against}."
 
 
-def _tested(found: Comparison) -> str:
-    return p_value(found.p_holm) + (f" adjusted for {found.tests} comparisons" if found.tests > 1 else "")
+def _tested(comparison: Comparison) -> str:
+    return p_value(comparison.p_holm) + (
+        f" adjusted for {comparison.tests} comparisons" if comparison.tests > 1 else ""
+    )
 
 
-def _power(found: Comparison) -> str:
-    if found.detectable is None:
-        return f"With {_count(found.problems, 'problem')} no difference of any size could have been shown reliably."
-    least = f"{found.detectable * 100:.0f}"
+def _power(comparison: Comparison) -> str:
+    if comparison.detectable is None:
+        return (
+            f"With {_count(comparison.problems, 'problem')} no difference of any size could have been shown reliably."
+        )
+    least = f"{comparison.detectable * 100:.0f}"
     return f"This run could have shown a true difference of {least} points or more (in 4 of 5 such runs)."
 
 
-def _split(found: Comparison) -> str:
+def _split(comparison: Comparison) -> str:
     """The interval and the test can disagree, since one is about size and the other about counts of problems."""
-    assert found.difference is not None  # noqa: S101 - asked before
-    if found.p_holm < 0.05:
-        return " The test leaves out chance, the interval does not, and both are asked for."
-    if not found.difference.low <= 0 <= found.difference.high:
+    assert comparison.difference is not None  # noqa: S101 - checked by the caller
+    if comparison.p_holm < 0.05:
+        return " The test rules out chance, the interval does not, and both are required."
+    if not comparison.difference.low <= 0 <= comparison.difference.high:
         return " The interval leaves out 0, the test does not: a hint, no finding."
     return ""
 
@@ -100,20 +104,22 @@ def below_headline(comparisons: Sequence[Comparison]) -> str:
     main = main_comparison(comparisons)
     if main is None:
         return ""
-    controls = [found for found in comparisons if found.group == "control" and found.difference is not None]
+    controls = [
+        comparison for comparison in comparisons if comparison.group == "control" and comparison.difference is not None
+    ]
     return " ".join(filter(None, [caveat(main), *_against_controls(controls)]))
 
 
 def main_comparison(comparisons: Sequence[Comparison]) -> Comparison | None:
     """Return the comparison of memory with the first arm, else the first there is."""
-    of_arms = [found for found in comparisons if found.group == "arm"]
-    named = [found for found in of_arms if found.arm == "memory"]
-    return next(iter([*named, *of_arms]), None)
+    of_arms = [comparison for comparison in comparisons if comparison.group == "arm"]
+    with_memory = [comparison for comparison in of_arms if comparison.arm == "memory"]
+    return next(iter([*with_memory, *of_arms]), None)
 
 
 def _against_controls(controls: Sequence[Comparison]) -> Iterator[str]:
-    beaten = [found.against for found in controls if found.shown and found.difference and found.difference.value > 0]
-    others = [found.against for found in controls if found.against not in beaten]
+    beaten = [comparison.against for comparison in controls if comparison.shown and comparison.is_better]
+    others = [comparison.against for comparison in controls if comparison.against not in beaten]
     if beaten:
         yield f"Memory was better than the control{'s' if len(beaten) > 1 else ''} {_and(beaten)}."
     if others:
@@ -133,35 +139,35 @@ def _on_size(config: ExperimentConfig, arms: Sequence[ArmSummary], comparisons: 
     if len(config.seeds) == 1:
         yield "One seed: how much a second run would differ from this one was not measured."
     else:
-        yield "A problem's seeds are averaged before anything is tested: problems are what is counted."
+        yield "The seeds of a problem are averaged before anything is tested: the unit is the problem."
     errors = sum(arm.errors for arm in arms if arm.compared)
     if errors:
         yield f"{_count(errors, 'row')} failed with an error and count as wrong; a rerun tries them again."
-    left_out = max((found.left_out for found in comparisons), default=0)
+    left_out = max((comparison.left_out for comparison in comparisons), default=0)
     if left_out:
         yield f"Up to {_count(left_out, 'row')} of a comparison had no counterpart in the other arm and were left out."
-    wanted = config.limit * len(config.seeds)
-    if any(arm.rows < wanted for arm in arms if arm.compared):
-        yield f"Not every arm has the {wanted} rows that were asked for: the set is smaller, or the run has not ended."
+    expected = config.limit * len(config.seeds)
+    if any(arm.rows < expected for arm in arms if arm.compared):
+        yield f"Not every arm has the expected {expected} rows: the set is smaller, or the run has not ended."
 
 
 def _on_method(config: ExperimentConfig, arms: Sequence[ArmSummary]) -> Iterator[str]:
     yield "Intervals are 95 % each; p values are adjusted for the number of comparisons (Holm), intervals are not."
     if config.protocol == "stream":
-        yield "In a stream a row depends on the rows before it through the bank; the intervals do not know this."
+        yield "In a stream a row depends on the rows before it through the bank; the intervals do not account for this."
     if config.judge == "oracle":
         yield "Reference answers taught the bank. An agent at work has none, and without them it may help less."
     with_memory = any(arm.compared and arm.shown for arm in arms)
     if with_memory and not {arm.arm for arm in arms} & {"filler", "shuffled", "random"}:
-        yield "No control arm: a gain of memory could not be told from that of any longer prompt."
+        yield "No control arm: a gain from memory could not be told from the gain from any longer prompt."
 
 
 def _on_tokens(arms: Sequence[ArmSummary]) -> Iterator[str]:
     compared = [arm for arm in arms if arm.compared and _tokens(arm)]
     times = {arm.arm: _tokens(arm) / _tokens(compared[0]) for arm in compared[1:]}
-    dear = [f"{arm} {factor:.1f} times" for arm, factor in times.items() if factor >= 1.05]
-    if dear:
-        yield f"Tokens read and written, against {compared[0].arm}: {', '.join(dear)}."
+    costlier = [f"{arm} {factor:.1f} times" for arm, factor in times.items() if factor >= 1.05]
+    if costlier:
+        yield f"Tokens read and written, against {compared[0].arm}: {', '.join(costlier)}."
 
 
 def _tokens(arm: ArmSummary) -> float:

@@ -1,4 +1,4 @@
-"""The problems on which two arms differ, to be read one by one: what was asked, shown and answered."""
+"""The problems on which two arms differ, to be read one by one."""
 
 from __future__ import annotations
 

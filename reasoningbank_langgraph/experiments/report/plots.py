@@ -54,19 +54,21 @@ def _accuracy(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[F
     arms = [arm for arm in summary.arms if arm.compared]
     if not arms:
         return None
-    first = [found for found in summary.comparisons if found.against == arms[0].arm and found.difference]
+    first = [
+        comparison for comparison in summary.comparisons if comparison.against == arms[0].arm and comparison.difference
+    ]
     height = 0.34 * len(arms) + 0.85
     figure, axes = canvas([height, 0.34 * len(first) + 0.95] if first else [height], theme)
     title(axes[0], "Accuracy, with 95 % interval", theme)
     _forest(axes[0], [(arm.arm, arm.accuracy, f"{arm.accuracy.value:.2f}") for arm in arms], summary, theme)
     share_axis(axes[0].xaxis)
     if first:
-        title(axes[1], f"Difference to {arms[0].arm}, in points", theme)
-        lines = [(found.arm, _hundredfold(found.difference)) for found in first if found.difference]
+        title(axes[1], f"Difference from {arms[0].arm}, in points", theme)
+        lines = [(comparison.arm, _hundredfold(comparison.difference)) for comparison in first if comparison.difference]
         _forest(axes[1], [(arm, line, points(line.value / 100)) for arm, line in lines], summary, theme)
         _around_zero(axes[1], [line for _, line in lines], theme)
-    told = "; ".join(f"{arm.arm} {arm.accuracy.value:.2f}" for arm in arms)
-    return figure, f"Accuracy of each arm with its interval: {told}."
+    values = "; ".join(f"{arm.arm} {arm.accuracy.value:.2f}" for arm in arms)
+    return figure, f"Accuracy of each arm with its interval: {values}."
 
 
 def _forest(axes: Axes, lines: Sequence[tuple[str, Interval, str]], summary: Summary, theme: Theme) -> None:
@@ -98,8 +100,8 @@ def _around_zero(axes: Axes, lines: Sequence[Interval], theme: Theme) -> None:
 
 def _scaling(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
     """Accuracy and pass@k over the attempts, a panel for each mode."""
-    there = {arm.arm: arm for arm in summary.arms}
-    arms = [arm for arm in arms_of(summary.config) if arm.name in there]
+    summaries = {arm.arm: arm for arm in summary.arms}
+    arms = [arm for arm in arms_of(summary.config) if arm.name in summaries]
     modes = list(dict.fromkeys(arm.mode for arm in arms if arm.attempts > 1))
     if not modes:
         return None
@@ -109,7 +111,9 @@ def _scaling(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fi
         for memory in ("none", "retrieved"):
             alike = [arm for arm in arms if arm.memory == memory and arm.bank is None]
             on_panel = [arm for arm in alike if arm.attempts == 1 or arm.mode == mode]
-            _scaling_lines(axis, [(arm.attempts, there[arm.name]) for arm in on_panel], memory == "retrieved", theme)
+            _scaling_lines(
+                axis, [(arm.attempts, summaries[arm.name]) for arm in on_panel], memory == "retrieved", theme
+            )
         share_axis(axis.yaxis)
         axis.set_xticks(sorted({arm.attempts for arm in arms}))
         axis.margins(x=0.06)
@@ -135,25 +139,25 @@ def _scaling_lines(axes: Axes, arms: Sequence[tuple[int, ArmSummary]], memory: b
 
 def _bank_sizes(rows: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
     """Accuracy over the train problems a bank is made from."""
-    there = {arm.arm: arm for arm in summary.arms}
-    arms = [arm for arm in arms_of(summary.config) if arm.name in there and arm.attempts == 1]
+    summaries = {arm.arm: arm for arm in summary.arms}
+    arms = [arm for arm in arms_of(summary.config) if arm.name in summaries and arm.attempts == 1]
     whole = len({row.id for row in rows if row.arm not in {arm.name for arm in arms}}) or summary.config.train_limit
-    sizes = [(arm.bank or whole, there[arm.name].accuracy) for arm in arms if arm.memory == "retrieved"]
+    sizes = [(arm.bank or whole, summaries[arm.name].accuracy) for arm in arms if arm.memory == "retrieved"]
     if len(sizes) < 2:
         return None
     figure, (axes,) = canvas([2.9], theme)
     title(axes, "Accuracy over the size of the bank", theme)
     sizes.sort(key=lambda point: point[0])
     _with_bars(axes, [size for size, _ in sizes], [accuracy for _, accuracy in sizes], theme)
-    for plain in (there[arm.name].accuracy for arm in arms if arm.memory == "none"):
+    for plain in (summaries[arm.name].accuracy for arm in arms if arm.memory == "none"):
         axes.axhline(plain.value, color=theme.plain, linestyle="--", linewidth=1.6, label="no memory")
         axes.axhspan(plain.low, plain.high, color=theme.plain, alpha=0.12, linewidth=0)
     share_axis(axes.yaxis)
     axes.set_xlim(0, sizes[-1][0] * 1.06)
     axes.set_xlabel("train problems the bank was made from", fontsize=10.5, color=theme.muted)
     key(figure, theme)
-    told = "; ".join(f"{size} problems {accuracy.value:.2f}" for size, accuracy in sizes)
-    return figure, f"Accuracy with banks made from more and more train problems: {told}."
+    values = "; ".join(f"{size} problems {accuracy.value:.2f}" for size, accuracy in sizes)
+    return figure, f"Accuracy with banks made from more and more train problems: {values}."
 
 
 def _with_bars(axes: Axes, places: Sequence[int], shares: Sequence[Interval], theme: Theme) -> None:

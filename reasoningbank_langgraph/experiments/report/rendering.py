@@ -1,4 +1,4 @@
-"""The templates of the report: every text is escaped, what cannot be seen in it is named, and long ones are cut."""
+"""The templates of the report: every text is escaped, unseen characters are named, and long texts are cut."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def environment() -> Environment:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         raise MissingDependencyError("jinja2", "experiments") from error
-    found = Environment(
+    templates = Environment(
         loader=PackageLoader("reasoningbank_langgraph.experiments.report"),
         autoescape=True,
         finalize=_readable,
@@ -38,13 +38,13 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"cut": cut, "digits": _digits, "digest": _digest, "base64": _base64}
-    found.globals |= {"points": points, "p_value": p_value, "conclusion": conclusion}
-    return found
+    templates.filters |= {"cut": cut, "digits": _digits, "digest": _digest, "base64": _base64}
+    templates.globals |= {"points": points, "p_value": p_value, "conclusion": conclusion}
+    return templates
 
 
 def cut(text: object, limit: int = LONGEST) -> str:
-    """Return a text in which what cannot be seen is named and what is too long is cut with a note."""
+    """Return a text with its unseen characters named, and cut with a note where it is too long."""
     whole = str(text).replace("\r\n", "\n")
     start = _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", whole[:limit])
     rest = f" … ({len(whole) - limit:,} further characters are in results.jsonl)" if len(whole) > limit else ""

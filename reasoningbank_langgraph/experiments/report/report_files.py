@@ -1,4 +1,4 @@
-"""From the folder of a run to its report."""
+"""Reads the folder of a run and writes its report there."""
 
 from __future__ import annotations
 
@@ -72,17 +72,17 @@ def _json(path: Path) -> Any:
 
 
 def _prompts(out: Path, rows: Sequence[ResultRow], summary: Summary) -> SentPrompts:
-    """One prompt of each arm that is compared, where it was kept."""
+    """One prompt of each arm that is compared, where the run saved it."""
     path = out / PROMPTS
     if not path.exists():
         return {}
-    wanted = {row.prompt_hash: row.arm for row in reversed(rows) if row.prompt_hash}
-    names = {arm: name for name, arm in wanted.items()}
-    compared = {names[arm.arm]: arm.arm for arm in summary.arms if arm.compared and arm.arm in names}
-    found: dict[str, list[tuple[str, str]]] = {}
+    arm_of_prompt = {row.prompt_hash: row.arm for row in reversed(rows) if row.prompt_hash}
+    prompt_of_arm = {arm: name for name, arm in arm_of_prompt.items()}
+    compared = {prompt_of_arm[arm.arm]: arm.arm for arm in summary.arms if arm.compared and arm.arm in prompt_of_arm}
+    messages: dict[str, list[tuple[str, str]]] = {}
     with path.open("rb") as lines:
         for line in lines:
             entry = json.loads(line) if line.endswith(b"}\n") else {}
             if entry.get("hash") in compared:
-                found[compared[entry["hash"]]] = [(role, text) for role, text in entry["messages"]]
-    return found
+                messages[compared[entry["hash"]]] = [(role, text) for role, text in entry["messages"]]
+    return messages
