@@ -35,15 +35,19 @@ class JudgeKind(StrEnum):
 
 
 def judge_audit(
-    file: Annotated[Path, typer.Option(help="JSONL with `problem`, `answer` and, if already made, `attempt`.")],
-    judge: Annotated[JudgeKind, typer.Option(help="The judge.")] = JudgeKind.LLM,
-    model: Annotated[str | None, typer.Option(help="Model that judges, named as in `solve`.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Take the first so many problems of the file.")] = None,
+    file: Annotated[Path, typer.Option(help="JSONL file with `problem`, `answer` and, if there is one, `attempt`.")],
+    judge: Annotated[
+        JudgeKind, typer.Option(help="Ask once (llm), or compare several answers to the task (consistency).")
+    ] = JudgeKind.LLM,
+    model: Annotated[str | None, typer.Option(help="Model that judges; named as in `solve`.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Use only the first problems of the file, this many.")
+    ] = None,
     tail: Annotated[
-        bool, typer.Option("--tail", help="Judge each attempt again with an end that claims success.")
+        bool, typer.Option("--tail", help="Also judge each attempt with a claim of success at its end.")
     ] = False,
 ) -> None:
-    """Run a judge on attempts whose answer is known, and count where it is right. Without attempts, make them first."""
+    """Measure how often a judge is right on attempts with known answers; missing attempts are made first."""
     from reasoningbank_langgraph.judges.audit import Confusion, audit, with_claim
 
     with named_errors():
@@ -64,7 +68,7 @@ def _read_answered_problems(file: Path, limit: int | None) -> list[Problem]:
     problems = read_problems(file, limit)
     for number, problem in enumerate(problems, 1):
         if problem.answer is None:
-            raise ProblemFileError(file, number, "needs an 'answer': a judge is audited against known ones")
+            raise ProblemFileError(file, number, "needs an 'answer': judges are audited against known answers")
     return problems
 
 

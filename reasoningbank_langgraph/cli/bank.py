@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.records import MemoryItem
     from reasoningbank_langgraph.store import ChromaStore
 
-bank_app = typer.Typer(help="A bank on disk: show, verify, rebuild, reindex, vacuum, serve.", no_args_is_help=True)
-_Bank = Annotated[Path, typer.Option(help="Folder of the bank.")]
-_DEFAULT_FOLDER = Path("bank")
+bank_app = typer.Typer(help="Inspect and maintain a bank on disk.", no_args_is_help=True)
+BankFolder = Annotated[Path, typer.Option(help="Folder of the bank.")]
+DEFAULT_FOLDER = Path("bank")
 
 
 @bank_app.command()
 def show(
-    bank: _Bank = _DEFAULT_FOLDER,
-    namespace: Annotated[str | None, typer.Option(help="Labels of one bank, as shown here.")] = None,
+    bank: BankFolder = DEFAULT_FOLDER,
+    namespace: Annotated[str | None, typer.Option(help="Show only this namespace, written as in the output.")] = None,
 ) -> None:
-    """Show every lesson, by namespace, oldest first, and by what `bank forget` finds it."""
+    """List all lessons by namespace, oldest first, with the ids that `bank forget` takes."""
     from reasoningbank_langgraph.bank import MemoryBank
     from reasoningbank_langgraph.namespaces import Filled
 
@@ -59,8 +59,8 @@ def _print_item(item: MemoryItem) -> None:
 
 
 @bank_app.command()
-def verify(bank: _Bank = _DEFAULT_FOLDER) -> None:
-    """Check that rows, items and vectors fit together; exit code 1 if they do not."""
+def verify(bank: BankFolder = DEFAULT_FOLDER) -> None:
+    """Check that rows, items and vectors agree; the exit code is 1 if they do not."""
     with open_bank(bank) as store:
         report = store.verify()
         console.print(str(report))
@@ -68,16 +68,16 @@ def verify(bank: _Bank = _DEFAULT_FOLDER) -> None:
 
 
 @bank_app.command()
-def rebuild(bank: _Bank = _DEFAULT_FOLDER) -> None:
-    """Make the vectors and their index anew from the items."""
+def rebuild(bank: BankFolder = DEFAULT_FOLDER) -> None:
+    """Rebuild all vectors and their index from the items."""
     with open_bank(bank) as store:
         store.rebuild_index()
         console.print(str(store.verify()))
 
 
 @bank_app.command()
-def reindex(bank: _Bank = _DEFAULT_FOLDER) -> None:
-    """Move a bank that was made with another embedder to the packaged one; stopped, it goes on when called again."""
+def reindex(bank: BankFolder = DEFAULT_FOLDER) -> None:
+    """Move a bank made with another embedder to the packaged one; if interrupted, run it again to resume."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=error_console) as bar:
         task = bar.add_task("embedding", total=None)
@@ -87,8 +87,8 @@ def reindex(bank: _Bank = _DEFAULT_FOLDER) -> None:
 
 
 @bank_app.command()
-def vacuum(bank: _Bank = _DEFAULT_FOLDER) -> None:
-    """Remove all traces of deleted and replaced lessons from the files."""
+def vacuum(bank: BankFolder = DEFAULT_FOLDER) -> None:
+    """Erase all traces of deleted and replaced lessons from the files of the bank."""
     before = _megabytes(bank)
     with open_bank(bank) as store:
         store.vacuum()
@@ -98,10 +98,10 @@ def vacuum(bank: _Bank = _DEFAULT_FOLDER) -> None:
 
 @bank_app.command("serve")
 def serve_command(
-    bank: Annotated[Path, typer.Option("--path", "--bank", help="Folder of the bank.")] = _DEFAULT_FOLDER,
-    port: Annotated[int, typer.Option(min=1, max=65_535, help="Where to listen on this machine.")] = 8000,
+    bank: Annotated[Path, typer.Option("--path", "--bank", help="Folder of the bank.")] = DEFAULT_FOLDER,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 8000,
 ) -> None:
-    """Let several programs of this machine use a bank at the same time; ends with Ctrl-C.
+    """Share a bank between programs on this machine until Ctrl-C.
 
     There is no password: every user of this machine can connect.
     """

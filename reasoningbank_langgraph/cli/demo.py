@@ -25,7 +25,7 @@ _Result = TypeVar("_Result")
 
 LEARNING_PROBLEMS, NEW_PROBLEMS = 20, 8
 _AT_ONCE = 5
-"""Problems worked on at a time, where the model is not on this machine and does not say."""
+"""Problems worked on at once where the model runs elsewhere and does not say how many it takes."""
 
 # Two solved problems show a small model the form of an answer, which it does not get from a rule alone.
 _EXAMPLES = (
@@ -38,12 +38,12 @@ _EXAMPLES = (
 
 
 def demo(
-    bank: Annotated[Path, typer.Option(help="Folder of the bank; made when it is not there.")] = Path("demo-bank"),
+    bank: Annotated[Path, typer.Option(help="Folder of the bank; created if it does not exist.")] = Path("demo-bank"),
     model: Annotated[
         str | None, typer.Option(help="PATH.gguf, a pulled model, NAME at OPENAI_BASE_URL, or provider:NAME.")
     ] = None,
 ) -> None:
-    """Learn from twenty small problems, then see on new ones whether the lessons help."""
+    """Learn from twenty small problems, then check on new ones whether the lessons help."""
     with named_errors(), _open_demo(bank, model) as (choice, store, memory):
         report = DemoReport(memory, str(bank))
         report.opening(choice.description)
@@ -52,7 +52,7 @@ def demo(
             _learn(choice, store, solver, report, f"learn-{before}")
             _compare(choice, store, solver, report, f"new-{before}")
         except KeyboardInterrupt:
-            console.print("stopped: the bank is whole, the next run starts from it")
+            console.print("stopped; the bank is intact and the next run starts from it")
             raise typer.Exit(130) from None
         report.closing(choice.server is not None)
 

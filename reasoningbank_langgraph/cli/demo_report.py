@@ -58,14 +58,14 @@ class DemoReport:
         """Say which model works and what the bank holds already."""
         totals = self.bank.totals()
         console.print(Text("model  ", "dim") + Text(model))
-        found = (
-            f"starts from {describe_totals(totals)} of earlier runs" if totals.items else "empty, this run starts it"
-        )
+        found = f"{describe_totals(totals)} from earlier runs" if totals.items else "empty"
         console.print(Text("bank   ", "dim") + Text(f"{self.path}: {found}"))
 
     def first_pass(self, count: int, tries: Iterable[DemoResult]) -> None:
         """Show problems that are learned from, and the bank as it grows."""
-        console.print(Text(f"\nFirst pass: {count} problems, each judged by its known answer and learned from", "bold"))
+        console.print(
+            Text(f"\nFirst pass: {count} problems, each judged against its known answer and learned from", "bold")
+        )
         with _progress_bar(count) as (bar, task):
             for tried in tries:
                 self.learned_on.append(tried)
@@ -89,7 +89,7 @@ class DemoReport:
     def closing(self, local: bool) -> None:
         """Say what was learned, what was recalled and whether it helped, and no more than the numbers hold."""
         right = sum(tried.right for tried in self.learned_on)
-        console.print(Text("\nWhat came of it", "bold"))
+        console.print(Text("\nSummary", "bold"))
         console.print(f"  solved    {right} of {len(self.learned_on)} in the first pass")
         console.print(f"  bank      {describe_totals(self.bank.totals())}: the next run starts from it")
         for title in self._titles():
@@ -99,7 +99,9 @@ class DemoReport:
         console.print(f"  recalled  {len(shown)} different lessons for {count} of {len(self.pairs)} new problems")
         console.print(Text("  helped?   ") + Text(self.verdict(), "bold"))
         if local:
-            console.print("  next      a better model: reasoningbank model pull Qwen3-1.7B, then --model Qwen3-1.7B")
+            console.print(
+                "  next      for a better model: reasoningbank model pull Qwen3-1.7B, then --model Qwen3-1.7B"
+            )
 
     def _titles(self) -> list[str]:
         """Up to three lessons of this run, the right attempts' first, each once."""
@@ -115,9 +117,11 @@ class DemoReport:
         said = f"{alone} of {tries} right without the bank, {helped} with it: {fixed} fixed, {broken} broken, "
         said += f"exact McNemar p {p:.2f}. "
         if p > 0.05:
-            return said + f"With {tries} problems that shows no difference, either way."
+            return said + f"With {tries} problems this shows no difference either way."
         return (
-            said + ("It helped." if fixed > broken else "It did harm.") + " One run of few problems: see for yourself."
+            said
+            + ("It helped." if fixed > broken else "It did harm.")
+            + " This is one run of few problems: run it again."
         )
 
     def _right(self) -> tuple[int, int]:

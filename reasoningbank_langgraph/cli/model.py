@@ -22,24 +22,24 @@ from reasoningbank_langgraph.local.model_files import (
     pull,
 )
 
-model_app = typer.Typer(help="Local models: see what there is, fetch a better one.", no_args_is_help=True)
+model_app = typer.Typer(help="List local models and download them.", no_args_is_help=True)
 
 _Directory = Annotated[
     Path | None,
-    typer.Option("--dir", help="Folder of the model files.", show_default="~/.cache/reasoningbank/models"),
+    typer.Option("--dir", help="Folder for model files.", show_default="~/.cache/reasoningbank/models"),
 ]
 
 
 @model_app.command("pull")
 def pull_command(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(MODEL_FILES)}.")],
-    base_url: Annotated[str, typer.Option("--from", help="The hub, or a mirror with the same paths.")] = HUB,
+    base_url: Annotated[str, typer.Option("--from", help="Hugging Face hub, or a mirror with the same paths.")] = HUB,
     directory: _Directory = None,
 ) -> None:
-    """Fetch a model file; a broken fetch goes on where it stopped, the checksum is verified."""
+    """Download a model file and verify its checksum; if interrupted, run it again to resume."""
     with named_errors():
         entry = model_file(name)
-        # pip tells nothing of how far it is.
+        # pip does not report progress to a pipe.
         with error_console.status(f"pip fetches {entry.repository}") if entry.member else nullcontext():
             path = pull(entry, base_url=base_url, directory=directory)
     console.print(f"{path}\nUse it with: --model {entry.name if directory is None else path}")
@@ -47,7 +47,7 @@ def pull_command(
 
 @model_app.command("list")
 def list_command(directory: _Directory = None) -> None:
-    """Show the models that can be pulled and those already on disk."""
+    """List the models that can be downloaded, and say which are on disk."""
     table = Table("name", "size", "on disk", "note", title=f"Models in {directory or default_directory()}")
     for entry in MODEL_FILES.values():
         table.add_row(entry.name, f"{entry.size / 1e6:,.0f} MB", _state(entry, directory), entry.note)
@@ -59,7 +59,7 @@ def _state(entry: ModelFile, directory: Path | None) -> str:
     part = path.with_name(f"{path.name}.part")
     if path.exists() or (entry.name == PACKAGED and _is_packaged()):
         return "yes"
-    return f"{part.stat().st_size / entry.size:.0%}, pull again to go on" if part.exists() else "no"
+    return f"{part.stat().st_size / entry.size:.0%}, pull again to resume" if part.exists() else "no"
 
 
 def _is_packaged() -> bool:

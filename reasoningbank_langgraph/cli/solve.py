@@ -29,22 +29,30 @@ LOCAL_TIME_LIMIT = 600.0
 
 
 def solve(
-    problem: Annotated[str | None, typer.Argument(help="A math problem; or use --file.")] = None,
-    file: Annotated[Path | None, typer.Option(help="JSONL with `problem`, and `id`, `answer` where known.")] = None,
-    bank: Annotated[Path, typer.Option(help="Folder of the bank; made when it is not there.")] = Path("bank"),
-    limit: Annotated[int | None, typer.Option(min=1, help="Take the first so many problems of the file.")] = None,
+    problem: Annotated[str | None, typer.Argument(help="A math problem; for several, use --file.")] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="JSONL file with `problem` and, where known, `id` and `answer`.")
+    ] = None,
+    bank: Annotated[Path, typer.Option(help="Folder of the bank; created if it does not exist.")] = Path("bank"),
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Use only the first problems of the file, this many.")
+    ] = None,
     model: Annotated[
         str | None, typer.Option(help="PATH.gguf, a pulled model, NAME at OPENAI_BASE_URL, or provider:NAME.")
     ] = None,
-    judge_model: Annotated[str | None, typer.Option(help="Judges and distils instead of the model.")] = None,
-    thread: Annotated[
-        str | None, typer.Option(help="Name of this run; the same name goes on where it stopped.")
+    judge_model: Annotated[
+        str | None, typer.Option(help="Model that judges and extracts lessons; by default the same model.")
     ] = None,
-    learn: Annotated[bool, typer.Option("--learn/--no-learn", help="Write lessons, or only read them.")] = True,
-    k: Annotated[int, typer.Option(min=1, help="Earlier experiences to retrieve.")] = 1,
-    max_items: Annotated[int, typer.Option(min=1, help="Lessons to show in all.")] = 3,
+    thread: Annotated[
+        str | None, typer.Option(help="Name of this run; use it again to resume a run that stopped.")
+    ] = None,
+    learn: Annotated[
+        bool, typer.Option("--learn/--no-learn", help="Write lessons to the bank, or only read it.")
+    ] = True,
+    k: Annotated[int, typer.Option(min=1, help="Number of earlier experiences to retrieve.")] = 1,
+    max_items: Annotated[int, typer.Option(min=1, help="Most lessons to show the model.")] = 3,
 ) -> None:
-    """Solve math problems with a memory, and show what was recalled, judged and learned."""
+    """Solve math problems with a memory and show what was recalled, judged and learned."""
     if (problem is None) == (file is None):
         raise typer.BadParameter("give either a problem or --file")
     with named_errors():
@@ -128,7 +136,9 @@ def _solve_one(graph: Any, problem: Problem, thread: str) -> SolveOutcome:
     before = graph.get_state(config)
     if other := _difference(before.values, problem):
         return SolveOutcome(
-            {}, PartSeconds({}), error=f"run {thread} knows problem {problem.id} with {other}: name a new --thread"
+            {},
+            PartSeconds({}),
+            error=f"run {thread} already has problem {problem.id} with {other}: choose a new --thread",
         )
     # Not `next`: that is empty already when a step was done and its checkpoint not yet written.
     if before.values and not before.tasks:
@@ -144,7 +154,7 @@ def _solve_one(graph: Any, problem: Problem, thread: str) -> SolveOutcome:
 
 
 def _difference(known: Mapping[str, Any], problem: Problem) -> str | None:
-    """What differs where a thread was begun with another problem under this id, as happens with another file."""
+    """Say what differs where the thread holds another problem under this id, as happens with another file."""
     attempt = known.get("attempt")
     if attempt is None or (attempt["task"], attempt["reference"]) == (problem.text, problem.answer):
         return None

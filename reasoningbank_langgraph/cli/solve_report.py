@@ -17,7 +17,7 @@ from reasoningbank_langgraph.math_answers import extract_answer
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.text import clean_line
 
-DONE_BEFORE = "done before"
+DONE_BEFORE = "already done"
 PARTS = ("retrieve", "solve", "judge", "extract", "write")
 _EVENTS = {"retrieved": "retrieve", "judged": "judge", "extracted": "extract", "consolidated": "write"}
 _STYLES = {"success": "green", "failure": "red", "indeterminate": "yellow"}
@@ -76,9 +76,9 @@ class SolveReport:
         """Say which model works and what the bank holds already."""
         self._line("model", model)
         totals = self.bank.totals()
-        found = "empty, this run starts it" if not totals.items else f"{describe_totals(totals)} from earlier runs"
+        found = "empty" if not totals.items else f"{describe_totals(totals)} from earlier runs"
         self._line("bank", f"{self.path}: {found}")
-        self._line("run", f"{self.thread} (--thread {self.thread} goes on with it)")
+        self._line("run", f"{self.thread} (resume it with --thread {self.thread})")
         console.print()
 
     def add(self, number: int, problem: Problem, outcome: SolveOutcome) -> None:
@@ -98,10 +98,10 @@ class SolveReport:
         console.print()
 
     def interrupted(self, command: list[str]) -> None:
-        """Say that the bank is whole and how to go on."""
+        """Say that the bank is intact and how to resume."""
         self.stopped = True
         again = shlex.join(command if "--thread" in command else [*command, "--thread", self.thread])
-        console.print(Text("stopped: the bank is whole; go on with", "yellow"))
+        console.print(Text("stopped; the bank is intact, resume with", "yellow"))
         console.print(Text(f"  {again.replace(command[0], 'reasoningbank', 1)}", "yellow"))
 
     def closing(self) -> None:
@@ -126,8 +126,8 @@ class SolveReport:
                 f"judge {_unreadable(outcomes, 'verdict')}, extractor {_unreadable(outcomes, 'extraction')}",
             ),
             *_reply_format(outcomes),
-            ("recalled lessons", f"for {_plural(recalled, 'problem')}, {own} of them its own"),
-            ("seconds a problem", self._mean_seconds(outcomes)),
+            ("recalled lessons", f"for {plural(recalled, 'problem')}; own lessons of the problem: {own}"),
+            ("seconds per problem", self._mean_seconds(outcomes)),
             ("bank now", describe_totals(self.bank.totals())),
         ]
 
@@ -187,22 +187,23 @@ def _why_nothing(report: dict[str, Any]) -> str:
 def describe_totals(totals: Totals) -> str:
     """Return what a bank holds, in words."""
     split = ", ".join(f"{count} from {name}" for name, count in totals._asdict().items() if name in _STYLES and count)
-    lessons, attempts = _plural(totals.items, "lesson"), _plural(totals.experiences, "attempt")
+    lessons, attempts = plural(totals.items, "lesson"), plural(totals.experiences, "attempt")
     return f"{lessons} of {attempts}" + (f" ({split})" if split else "")
 
 
-def _plural(number: int, name: str) -> str:
+def plural(number: int, name: str) -> str:
+    """Return a number with its noun, as in `1 lesson` and `2 lessons`."""
     return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
 def _reply_format(outcomes: list[SolveOutcome]) -> list[tuple[str, str]]:
-    """How the model that distils was asked in this run, and what its server refused; nothing where it was not."""
+    """Return a row with the reply format asked of the extracting model and those refused, if it was called."""
     reports = [outcome.values.get("extraction") or {} for outcome in outcomes if outcome.resumed != DONE_BEFORE]
-    reports_asked = [report for report in reports if report.get("asked")]
-    if not reports_asked:
+    prompted = [report for report in reports if report.get("asked")]
+    if not prompted:
         return []
-    refused = ", ".join(reports_asked[-1]["fallbacks"])
-    return [("model speaks", reports_asked[-1]["asked"] + (f" (refused: {refused})" if refused else ""))]
+    refused = ", ".join(prompted[-1]["fallbacks"])
+    return [("reply format", prompted[-1]["asked"] + (f" (refused: {refused})" if refused else ""))]
 
 
 def _recalls_itself(problem: Problem, outcome: SolveOutcome) -> bool:

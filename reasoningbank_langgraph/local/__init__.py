@@ -1,12 +1,12 @@
 """A language model on this machine: model files, and a server on loopback that only this process can use.
 
-- `model`: a language model on this machine, behind an OpenAI-compatible server that only this process can use
-- `server_process`: a server program as a child process: it ends with this one, says where it listens
-- `server_program`: the program behind `local.model`: serves one GGUF model on loopback. Run as a file, never imported
+- `model`: `start_local_model`, and the running server it returns
+- `server_process`: a server program as a child process: it ends with this one, and the end of its log is kept
+- `server_program`: the program in that process: llama.cpp's server for one GGUF model, on loopback
 - `model_choice`: the model a command works with: the one named, else the best that the environment offers
-- `model_files`: models as files: which can be pulled, where they lie on disk, and how they get there
+- `model_files`: the models that can be downloaded, where they lie on disk, and how they get there
 - `model_wheel`: a model file out of a Python package
-- `gguf`: the head of a GGUF model file: enough to refuse what is none, and to know what the model needs
+- `gguf`: the metadata of a model file: enough to reject other files and to know what the model needs
 """
 
 from reasoningbank_langgraph.local.model import LocalModelServer, packaged_model_path, start_local_model

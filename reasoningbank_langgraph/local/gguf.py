@@ -1,4 +1,4 @@
-"""The head of a GGUF model file: enough to refuse what is none, and to know what the model needs."""
+"""The metadata of a GGUF model file: enough to reject other files and to know what the model needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Value types of the GGUF format, version 2 and later; 8 is a string and 9 an array.
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
-_WANTED = {
+_KEYS = {
     "context_length",
     "block_count",
     "embedding_length",
@@ -25,8 +25,8 @@ _WANTED = {
 }
 
 
-class Head(NamedTuple):
-    """What a model's file says of its needs; None where it does not."""
+class GGUFHead(NamedTuple):
+    """What the file says of the needs of its model; None where it does not say."""
 
     context: int | None
     """Tokens the model was trained to read."""
@@ -34,8 +34,8 @@ class Head(NamedTuple):
     """Bytes that one token of context takes in memory, at 16 bits a number."""
 
 
-def read_head(path: Path) -> Head:
-    """Return what a model file says of itself.
+def read_head(path: Path) -> GGUFHead:
+    """Read the context length and memory needs of a model from its file.
 
     Raises:
         ModelServerError: the file is missing, unreadable or not a whole GGUF head.
@@ -44,33 +44,33 @@ def read_head(path: Path) -> Head:
         with open_file(path) as file:
             if file.read(4) != b"GGUF":
                 raise ModelServerError(f"{path} is not a GGUF model file: its first bytes are not 'GGUF'")
-            known = _find(file)
+            metadata = _read_values(file)
     except OSError as error:
         raise ModelServerError(f"the model file {path} cannot be read: {error.strerror}") from error
     except (struct.error, KeyError, UnicodeDecodeError) as error:
         raise ModelServerError(f"{path} is cut off or damaged inside its GGUF head: fetch the file again") from error
-    return Head(known.get("context_length"), _cache_bytes(known))
+    return GGUFHead(metadata.get("context_length"), _cache_bytes(metadata))
 
 
-def _find(file: BinaryIO) -> dict[str, Any]:
+def _read_values(file: BinaryIO) -> dict[str, Any]:
     """Return the values of the architecture by name; the vocabulary, large and last, is read only if one is missing."""
     _, _, count = _number(file, "I"), _number(file, "Q"), _number(file, "Q")
-    found: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
     for _ in range(count):
         key, value = _string(file).partition(".")[2], _value(file, _number(file, "I"))
-        if key in _WANTED:
-            found[key] = value
-        if len(found) == len(_WANTED):
+        if key in _KEYS:
+            metadata[key] = value
+        if len(metadata) == len(_KEYS):
             break
-    return found
+    return metadata
 
 
-def _cache_bytes(known: dict[str, Any]) -> int | None:
-    """A key and a value for each head that has its own, in every layer; a list counts the heads layer by layer."""
+def _cache_bytes(metadata: dict[str, Any]) -> int | None:
+    """Return the bytes of one token: a key and a value for each head, in every layer; heads may be counted by layer."""
     try:
-        heads, layers = known["attention.head_count_kv"], known["block_count"]
-        width = known.get("attention.key_length") or known["embedding_length"] // known["attention.head_count"]
-        values = known.get("attention.value_length") or width
+        heads, layers = metadata["attention.head_count_kv"], metadata["block_count"]
+        width = metadata.get("attention.key_length") or metadata["embedding_length"] // metadata["attention.head_count"]
+        values = metadata.get("attention.value_length") or width
         every = sum(heads) if isinstance(heads, list) else heads * layers
         return int(every * (width + values) * 2)
     except (KeyError, TypeError, ZeroDivisionError):

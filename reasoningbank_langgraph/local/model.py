@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from langchain_openai.chat_models.base import BaseChatOpenAI
 
 _PROGRAM = Path(__file__).with_name("server_program.py")
-_OWN_SERVER = "any OpenAI-compatible server (Ollama, llama-server, vLLM) serves as well: set OPENAI_BASE_URL"
+_OWN_SERVER = "any OpenAI-compatible server (Ollama, llama-server, vLLM) works as well: set OPENAI_BASE_URL"
 _SLOTS = 5
 """As many tries as MaTTS makes; judge and extractor find their long prompts, read before, in slots of their own."""
 _CACHE_BYTES = 3 << 29
@@ -38,7 +38,7 @@ def start_local_model(
     """Start a server for one GGUF model and return it when it answers.
 
     Args:
-        model_path: a GGUF file; default the packaged SmolLM2 135M, which knows grammar and little else.
+        model_path: a GGUF file; default the packaged SmolLM2 135M, which writes well-formed text and knows little.
         n_ctx: tokens of prompt and reply together, for each request; lowered to what the model was trained for.
         threads: CPU threads, default half of those this process may use, and two of two.
         timeout: seconds the model may take to load.
@@ -122,9 +122,9 @@ class LocalModelServer:
             "structured_output": True,
             "tool_calling": self._calls_tools,
         }
-        calm = {"timeout": 300.0, "max_retries": 0}
-        defaults = {"temperature": 0.0, "max_tokens": self.n_ctx // 2, "profile": profile, **calm}
-        plumbing = {
+        limits = {"timeout": 300.0, "max_retries": 0}
+        defaults = {"temperature": 0.0, "max_tokens": self.n_ctx // 2, "profile": profile, **limits}
+        transport = {
             # A proxy named in the environment cannot reach this machine's loopback.
             "http_client": openai.DefaultHttpxClient(trust_env=False, event_hooks={"request": [self._refuse_if_dead]}),
             "http_async_client": openai.DefaultAsyncHttpxClient(
@@ -133,7 +133,7 @@ class LocalModelServer:
             # A kept connection would bind the model to the event loop that opened it.
             "default_headers": {"Connection": "close"},
         }
-        settings = {**defaults, **plumbing, **settings}
+        settings = {**defaults, **transport, **settings}
         return openai_model(self.model_name, base_url=self.base_url, api_key=self.api_key, **settings)
 
     def log_tail(self) -> str:
@@ -160,8 +160,8 @@ class LocalModelServer:
 
     def _refuse_if_dead(self, _: object = None) -> None:
         """Raise where the server has ended: another process may have its port by now, and would be sent the key."""
-        if ended := self._process.ended():
-            raise self._failure(ended)
+        if reason := self._process.exit_reason():
+            raise self._failure(reason)
 
     def _failure(self, problem: str) -> ModelServerError:
         written = self.log_tail() or "(nothing)"

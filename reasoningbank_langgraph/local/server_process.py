@@ -1,4 +1,4 @@
-"""A server program as a child process: it ends with this one, says where it listens, and the end of its log is kept."""
+"""A server program as a child process: it ends with this one, and the end of its log is kept."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LOG_TAIL = 2000
-_SETTINGS = ("LLAMA", "GGML", "MTMD", "HF_", "AIP_")
-"""How the variables begin that llama.cpp takes for settings: a plugin to load, a port, the token of a hub."""
+_LLAMA_SETTINGS = ("LLAMA", "GGML", "MTMD", "HF_", "AIP_")
+"""Prefixes of environment variables that llama.cpp takes for settings: a plugin, a port, the token of a hub."""
 
 
 class ServerProcess:
@@ -30,7 +30,7 @@ class ServerProcess:
 
     def __init__(self, program: Path, settings: dict[str, Any]) -> None:
         self._owner, self._log = os.getpid(), b""
-        self._told: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._first_line: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own file
             [sys.executable, "-P", str(program)],
             stdin=subprocess.PIPE,
@@ -43,7 +43,7 @@ class ServerProcess:
         )
         stdin, stdout, stderr = self._pipes()
         self._readers = [
-            threading.Thread(target=lambda: self._told.put(stdout.readline()), daemon=True),
+            threading.Thread(target=lambda: self._first_line.put(stdout.readline()), daemon=True),
             threading.Thread(target=self._keep_log, args=(stderr,), daemon=True),
         ]
         for reader in self._readers:
@@ -61,16 +61,16 @@ class ServerProcess:
     def address(self, timeout: float) -> str | None:
         """Return what the program wrote when it was ready: None after `timeout` seconds, empty where it ended."""
         try:
-            told = self._told.get(timeout=timeout)
+            line = self._first_line.get(timeout=timeout)
         except queue.Empty:
             return None
-        if not told:
+        if not line:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(5.0)  # its pipes close before it is gone
-        return told.decode().strip()
+        return line.decode().strip()
 
-    def ended(self) -> str | None:
-        """Say how the program ended, None while it runs or where a fork asks, which cannot know."""
+    def exit_reason(self) -> str | None:
+        """Say how the program ended; None while it runs, and in a fork, which cannot know."""
         if os.getpid() != self._owner or (code := self._process.poll()) is None:
             return None
         self._join_readers()
@@ -113,5 +113,5 @@ def _environment() -> dict[str, str]:
     OpenMP's threads spin while they wait for each other: two of them on a machine of two CPUs that had other work
     wrote 1 token a second, and 8 to 12 when they slept.
     """
-    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(_SETTINGS)}
-    return kept | {"OMP_WAIT_POLICY": "passive"}
+    environment = {name: value for name, value in os.environ.items() if not name.upper().startswith(_LLAMA_SETTINGS)}
+    return environment | {"OMP_WAIT_POLICY": "passive"}

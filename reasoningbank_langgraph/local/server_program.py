@@ -1,7 +1,7 @@
-"""The program behind `local.model`: serves one GGUF model on loopback. Run as a file, never imported.
+"""The program behind `local.model`: serves one GGUF model on loopback. Run as a script, never imported.
 
-It is llama.cpp's own server, run by a process of its own because a crash of native code, or the memory of a large
-model, must not take the program along that asked for an answer.
+It is llama.cpp's own server. It runs in a process of its own, so that a crash of native code or the memory of a large
+model cannot bring down the program that uses it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 PREFIX = "/local"
-"""Stands before every path: at some of those that llama.cpp knows by their plain name it asks for no key."""
+"""Precedes every path: llama.cpp asks for no key at some of the paths that it knows by their plain name."""
 
 
 def main() -> None:
@@ -26,13 +26,13 @@ def main() -> None:
     settings = json.loads(sys.stdin.buffer.readline())
     for watch in (_end_with_stdin, _end_with_parent):
         threading.Thread(target=watch, args=(settings["parent"],), daemon=True).start()
-    told = _own_stdout()
+    address_pipe = _own_stdout()
     server = _serve(settings)
-    # llama.cpp takes these over and would leave a process behind that is there and serves nothing.
+    # llama.cpp takes these over and would leave behind a process that serves nothing.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    os.write(told, f"{server.listening_address}{PREFIX}\n".encode())
-    os.close(told)
+    os.write(address_pipe, f"{server.listening_address}{PREFIX}\n".encode())
+    os.close(address_pipe)
     threading.Event().wait()
 
 
@@ -53,9 +53,9 @@ def _end_with_parent(parent: int) -> None:
 
 def _own_stdout() -> int:
     """Return a copy of stdout for the address alone; what llama.cpp writes there goes to stderr from now on."""
-    told = os.dup(1)
+    address_pipe = os.dup(1)
     os.dup2(2, 1)
-    return told
+    return address_pipe
 
 
 def _serve(settings: dict[str, Any]) -> Any:

@@ -286,5 +286,5 @@ def test_solve_says_how_the_model_was_asked(monkeypatch, tmp_path):
         monkeypatch.setattr(embeddings, "default_embeddings", HashEmbeddings)
         command = ["solve", "What is 2 + 3?", "--bank", str(tmp_path / "bank"), "--thread", "mine"]
         first, again = (CliRunner().invoke(app, command, env={"COLUMNS": "200"}).output for _ in range(2))
-    assert "json_object (refused: json_schema, tool_call)" in first.split("model speaks")[1].splitlines()[0]
-    assert "model speaks" not in again  # it was done before, nothing was asked
+    assert "json_object (refused: json_schema, tool_call)" in first.split("reply format")[1].splitlines()[0]
+    assert "reply format" not in again  # it was done before, nothing was asked

@@ -117,7 +117,7 @@ def test_an_export_of_nothing_leaves_the_backup_that_is_there(folder, tmp_path):
     before = file.read_bytes()
     mistyped = export(folder, file, "maths/ann")
     assert (mistyped.exit_code, file.read_bytes()) == (2, before)
-    assert "no lessons are in 'maths/ann'" in mistyped.output
+    assert "there are no lessons in 'maths/ann'" in mistyped.output
 
 
 def test_an_export_to_where_nothing_can_be_written_is_an_error_in_one_line(folder, tmp_path):

@@ -16,7 +16,7 @@ from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 from tests.loop_fakes import lessons
 
-PASSES = r"First pass(.*)Second pass(.*)What came of it(.*)"
+PASSES = r"First pass(.*)Second pass(.*)Summary(.*)"
 
 
 def adder(counter):
@@ -61,8 +61,9 @@ def test_each_problem_has_a_line_and_the_end_counts_what_stood_there(demo):
 
 def test_the_next_run_starts_from_the_bank_with_other_problems(demo):
     first, second = demo(), demo()
-    assert "empty, this run starts it" in first
-    assert f"starts from {LEARNING_PROBLEMS} lessons of {LEARNING_PROBLEMS} attempts" in second
+    assert ": empty\n" in first
+    assert f"{LEARNING_PROBLEMS} lessons of {LEARNING_PROBLEMS} attempts" in second
+    assert "from earlier runs" in second
     asked = [set(re.findall(r"^  (\S.{57}) ", out, re.MULTILINE)) for out in (first, second)]
     assert len(asked[0] & asked[1]) < 10
 
@@ -82,9 +83,9 @@ def test_the_exact_test_is_that_of_mcnemar(fixed, broken, p):
 @pytest.mark.parametrize(
     ("fixed", "broken", "said"),
     [
-        (3, 1, "3 fixed, 1 broken, exact McNemar p 0.62. With 10 problems that shows no difference, either way."),
-        (6, 0, "p 0.03. It helped. One run of few problems"),
-        (0, 6, "p 0.03. It did harm. One run of few problems"),
+        (3, 1, "3 fixed, 1 broken, exact McNemar p 0.62. With 10 problems this shows no difference either way."),
+        (6, 0, "p 0.03. It helped. This is one run of few problems"),
+        (0, 6, "p 0.03. It did harm. This is one run of few problems"),
     ],
 )
 def test_what_is_said_of_the_bank_is_no_more_than_the_pairs_hold(fixed, broken, said, capsys):

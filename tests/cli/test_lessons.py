@@ -31,7 +31,7 @@ def test_lessons_travel_from_bank_to_bank(folder, tmp_path):
     assert "5 lessons written" in done.output
     call("forget", "--namespace", "m", "--item", "gran", "--bank", folder)
     done = call("import", tmp_path / "m.jsonl", "--namespace", "m", "--bank", folder)
-    assert "4 lessons added, 1 were there already" in done.output
+    assert "4 lessons added, 1 already there" in done.output
     assert len(left(folder)) == 5
 
 
@@ -55,7 +55,7 @@ def test_a_bad_file_is_refused_with_its_line(folder, tmp_path):
 def test_forgetting_names_what_is_gone(folder, words, kept):
     done = call("forget", "--namespace", "m", *words, "--bank", folder)
     assert done.exit_code == 0, done.output
-    assert f"{5 - len(kept)} lessons removed" in done.output
+    assert f"{5 - len(kept)} lesson" in done.output
     assert left(folder) == kept
 
 

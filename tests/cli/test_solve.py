@@ -77,10 +77,10 @@ def test_each_problem_shows_what_was_recalled_answered_judged_and_learned(solve)
 
 
 def test_the_next_run_starts_from_the_bank_and_says_so_and_no_problem_recalls_itself(solve):
-    assert "empty, this run starts it" in solve().output
+    assert ": empty\n" in solve().output
     again = solve()
     assert "3 lessons of 3 attempts (2 from success, 1 from failure) from earlier runs" in again.output
-    assert "for 3 problems, 0 of them its own" in again.output
+    assert "for 3 problems; own lessons of the problem: 0" in again.output
 
 
 def test_one_problem_without_a_reference_is_judged_by_the_model(solve):
@@ -99,7 +99,7 @@ def test_a_run_of_the_same_name_does_nothing_twice(solve):
     solve("--file", solve.problems, "--thread", "mine", "--limit", 2)
     calls = len(solve.model.calls)
     done = solve("--file", solve.problems, "--thread", "mine")
-    assert "[1/3] p1 (done before)" in done.output
+    assert "[1/3] p1 (already done)" in done.output
     assert "[3/3] p3  " in done.output
     assert len(solve.model.calls) == calls + 2
 
@@ -126,7 +126,7 @@ def test_ctrl_c_leaves_a_whole_bank_and_says_how_to_go_on(solve):
     solve.model.script = interrupting
     stopped = solve("--file", solve.problems, "--thread", "mine")
     assert stopped.exit_code == 130
-    assert "the bank is whole; go on with" in stopped.output
+    assert "the bank is intact, resume with" in stopped.output
     assert "--thread mine" in stopped.output
     solve.model.script = inner
     assert "3 lessons of 3 attempts" in solve("--file", solve.problems, "--thread", "mine").output
@@ -202,8 +202,8 @@ def test_a_run_on_the_packaged_model_killed_in_the_middle_goes_on_where_it_stopp
                 break
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, env=quiet)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "[1/2] p1 (done before)" in done.stdout
-    assert "0 of them its own" in done.stdout
+    assert "[1/2] p1 (already done)" in done.stdout
+    assert "own lessons of the problem: 0" in done.stdout
 
 
 def test_a_run_that_goes_on_with_another_file_does_not_take_its_results_for_the_old_ones(solve, tmp_path):
@@ -213,5 +213,5 @@ def test_a_run_that_goes_on_with_another_file_does_not_take_its_results_for_the_
     file.write_text(json.dumps({"id": "p1", "problem": "What is 3 + 4 ?", "answer": "7"}))
     done = solve("--file", file, "--thread", "mine")
     assert done.exit_code != 0
-    assert "knows problem p1 with another text: name a new --thread" in done.output
-    assert "done before" not in done.output
+    assert "already has problem p1 with another text: choose a new --thread" in done.output
+    assert "already done" not in done.output

@@ -84,7 +84,7 @@ def test_nothing_in_a_bank_steers_the_terminal(folder, tmp_path):
         done = call(*words)
         assert done.exit_code == (words[1] == "import"), done.output  # such ids are taken from no file
         assert steering(done.output) == []
-    assert "1 lessons removed" in done.output
+    assert "1 lesson removed" in done.output
     assert r"\x1b" in call("bank", "export", file, "--namespace", "math/b/c", *there).output
 
 
@@ -118,7 +118,7 @@ def test_one_tenant_is_not_taken_for_another(folder):
     assert "math/b%2Fc: 1 lesson" in shown
     assert "math/b/c: 1 lesson" in shown
     done = call("bank", "forget", "--namespace", "math/b%2Fc", "--thread", format_id(EVIL), "--bank", folder)
-    assert "1 lessons removed" in done.output
+    assert "1 lesson removed" in done.output
     assert "math/b/c: 1 lesson" in call("bank", "show", "--bank", folder).output
     assert "math/b%2Fc: 0 lessons" in call("bank", "show", "--namespace", "math/b%2Fc", "--bank", folder).output
 

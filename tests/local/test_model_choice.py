@@ -62,7 +62,7 @@ def test_with_nothing_set_up_the_packaged_model_is_used_and_called_tiny(started)
     with resolve_model(temperature=0.3) as choice:
         assert started[0].path is None
         assert started[0].settings == {"temperature": 0.3}
-        assert "packaged model, as no other is named or set up" in choice.description
+        assert "the packaged model, which is tiny" in choice.description
         assert "model pull" in choice.description
         assert "\n" not in choice.description
     assert started[0].closed
@@ -78,7 +78,7 @@ def test_a_server_whose_settings_are_refused_does_not_stay(started, monkeypatch)
 @pytest.mark.parametrize("name", ["models/mine.gguf", "/a/B.GGUF"])
 def test_a_gguf_path_is_served_here(started, environment, name):
     environment.setenv("OPENAI_BASE_URL", SERVER)
-    assert resolve_model(name).description == f"{name} on this machine: the file named"
+    assert resolve_model(name).description == f"{name} on this machine: the file you named"
     assert started[0].path == name
 
 
@@ -87,7 +87,7 @@ def test_a_pulled_name_is_served_here_even_with_a_server_set_up(started, environ
     path.parent.mkdir(parents=True)
     path.touch()
     environment.setenv("OPENAI_BASE_URL", SERVER)
-    assert "pulled earlier" in resolve_model("Qwen3-0.6B").description
+    assert "downloaded earlier" in resolve_model("Qwen3-0.6B").description
     assert started[0].path == str(path)
 
 
@@ -103,7 +103,7 @@ def test_a_name_means_openai_where_no_server_is_set_up(environment, name, base_u
     if base_url is not None:
         environment.setenv("OPENAI_BASE_URL", base_url)
     choice = resolve_model(name)
-    assert choice.description == "gpt-5-mini at OpenAI: the model named"
+    assert choice.description == "gpt-5-mini at OpenAI: the model you named"
     assert str(choice.chat.root_client.base_url) == "https://api.openai.com/v1/"
     assert payload(choice.chat, max_tokens=5)["max_completion_tokens"] == 5
 
@@ -113,7 +113,7 @@ def test_a_name_means_openai_where_no_server_is_set_up(environment, name, base_u
 def test_a_name_means_the_server_that_is_set_up(environment, name):
     environment.setenv("OPENAI_BASE_URL", SERVER)
     choice = resolve_model(f"openai:{name}")
-    assert choice.description == f"{name} at {SERVER}: the model named"
+    assert choice.description == f"{name} at {SERVER}: the model you named"
     sent = payload(choice.chat, max_tokens=5)
     assert (sent["model"], sent["max_tokens"]) == (name, 5)
     assert "max_completion_tokens" not in sent

@@ -153,7 +153,7 @@ def test_a_file_that_is_there_is_not_fetched_again(hub, tmp_path):
 @pytest.mark.parametrize("knows_ranges", [True, False], ids=["ranges", "no ranges"])
 def test_a_broken_pull_is_continued(hub, tmp_path, impatient, capsys, knows_ranges):
     hub.cut_at, hub.ranges = 100_000, knows_ranges
-    with pytest.raises(DownloadInterruptedError, match=r"it broke.*the same command goes on"):
+    with pytest.raises(DownloadInterruptedError, match=r"broke.*run the same command again to resume"):
         fetch(hub, tmp_path)
     assert "Trying to resume" not in capsys.readouterr().err
     assert not ENTRY.path(tmp_path).exists()
@@ -242,7 +242,7 @@ def test_only_web_addresses_are_fetched(tmp_path, address):
 
 
 def test_a_file_that_cannot_fit_is_refused_before_the_first_byte(tmp_path):
-    with pytest.raises(DownloadDiskError, match=r"GB free .* are to come"):
+    with pytest.raises(DownloadDiskError, match=r"GB free, .* more are needed"):
         pull(replace(ENTRY, size=10**18), base_url="http://127.0.0.1:9", directory=tmp_path)
 
 
@@ -330,7 +330,7 @@ def test_the_list_tells_what_is_on_disk(tmp_path, tiny, monkeypatch):
     lines = CliRunner().invoke(model_app, ["list", "--dir", str(tmp_path)]).stdout.splitlines()
     states = {name: next(line for line in lines if name in line) for name in MODEL_FILES}
     assert "yes" in states["Tiny-1"]
-    assert "0%, pull again" in states["Qwen3-0.6B"]
+    assert "0%, pull again to resume" in states["Qwen3-0.6B"]
     assert " no " in states["Qwen3-1.7B"]
 
 
