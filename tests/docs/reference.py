@@ -23,6 +23,7 @@ FOLDER = REPOSITORY / "docs" / "reference"
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 MODULES = {
     "bank": ("Imported", "Match", "Totals", "WriteResult"),
+    "records": ("Provenance", "Utility"),
     "store": ("StoreReport",),
     "testing": ("HashEmbeddings", "ScriptedChatModel", "StoreContract"),
     "embeddings": ("PackagedMiniLM",),
