@@ -1,14 +1,18 @@
-"""Runs MaTTS on a bank and a checkpointer on disk; the first time it reaches `where` it kills itself.
+"""Kills a MaTTS run on a bank and a checkpointer on disk at each of five points, and lets a new process go on with it.
 
-Usage: python -m tests.matts_crash_child FOLDER WHERE
+Usage: python -m tests.matts_crash_child FOLDER
+
+Prints JSON, by the name of each point: whether the first process was `killed`, and what the second one found and left.
 """
 
+import json
 import os
 import signal
 import sqlite3
 import sys
 import time
 from contextlib import closing
+from functools import partialmethod
 from pathlib import Path
 
 from langchain_core.runnables import RunnableConfig
@@ -17,76 +21,93 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from reasoningbank_langgraph import ChromaStore, MemoryBank, Verdict, create_matts
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
+from .crash_child import fork
 from .loop_fakes import lessons
 
-folder, where = Path(sys.argv[1]), sys.argv[2]
-flag, threads = folder / "killed", folder / "threads.sqlite"
+POINTS = ["solve", "judge", "extract", "before write", "after write"]
 
 
-def die(point):
-    if point == where and not flag.exists():
-        flag.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
+class Life:
+    """One process of a run; the first of them kills itself at a point, named `where`."""
+
+    def __init__(self, folder, where, *, first):
+        self.where, self.first = where, first
+        self.calls, self.bank, self.threads = folder / "calls", folder / "bank", folder / "threads.sqlite"
+
+    def die(self, point):
+        if self.first and point == self.where:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def until_on_disk(self, count):
+        """Wait until that many rollouts are checkpointed: a rollout that is only in memory is rightly repeated."""
+        query = "select count(*) from writes where channel = 'rollouts'"
+        for _ in range(6000):
+            with closing(sqlite3.connect(self.threads)) as reader:
+                if reader.execute(query).fetchone()[0] >= count:
+                    return
+            time.sleep(0.01)
+        raise TimeoutError(f"{count} rollouts are not on disk after a minute")
+
+    def solve(self, state, config: RunnableConfig):
+        number = config["configurable"]["rollout"]
+        if number == 2:
+            if self.first and self.where in ("solve", "judge"):
+                self.until_on_disk(2)
+            self.die("solve")
+        with self.calls.open("a", encoding="utf-8") as calls:
+            calls.write(f"solve {number}\n")
+        return {"answer": "4" if number else "5"}
+
+    def judge(self, attempt):
+        if attempt.answer == "4" and "solve 2" in self.calls.read_text(encoding="utf-8"):
+            self.die("judge")
+        return Verdict(status="success" if attempt.answer == "4" else "failure", judge="tests", confidence=0.5)
+
+    def reply(self, messages):
+        self.die("extract")
+        return lessons("count twice", "sort first", "name the unit")
+
+    def run(self):
+        """Run the group, or what is left of it; returns what was there before and after."""
+        MemoryBank.add = partialmethod(dying_add, self)
+        with (
+            ChromaStore.from_path(self.bank, embeddings=HashEmbeddings()) as store,
+            SqliteSaver.from_conn_string(str(self.threads)) as saver,
+        ):
+            model = ScriptedChatModel(self.reply)
+            built = create_matts(self.solve, model=model, judge=self.judge, verifiers=["tests"], k=3)
+            graph = built.compile(checkpointer=saver, store=store)
+            config = {"configurable": {"thread_id": "a"}}
+            bank = MemoryBank(store, "reasoningbank")
+            before = [item.id for item in bank.items()]
+            going = graph.get_state(config).tasks
+            result = graph.invoke(None if going else {"task": "add the apples"}, config, durability="sync")
+            items = bank.items()
+        return {
+            "before": before,
+            "after": [item.id for item in items],
+            "written": result["written"],
+            "experiences": len({item.experience_id for item in items}),
+            "answer": [result["answer"], result["selection"]["number"]],
+            "calls": self.calls.read_text(encoding="utf-8").splitlines(),
+        }
 
 
-def note(text):
-    with (folder / "calls").open("a", encoding="utf-8") as calls:
-        calls.write(f"{text}\n")
+real_add = MemoryBank.add
 
 
-def until_on_disk(count):
-    """Wait until that many rollouts are checkpointed: a rollout that is only in memory is rightly repeated."""
-    query = "select count(*) from writes where channel = 'rollouts'"
-    for _ in range(6000):
-        with closing(sqlite3.connect(threads)) as reader:
-            if reader.execute(query).fetchone()[0] >= count:
-                return
-        time.sleep(0.01)
-    raise TimeoutError(f"{count} rollouts are not on disk after a minute")
-
-
-def solve(state, config: RunnableConfig):
-    number = config["configurable"]["rollout"]
-    if number == 2 and where in ("solve", "judge") and not flag.exists():
-        until_on_disk(2)
-    if number == 2:
-        die("solve")
-    note(f"solve {number}")
-    return {"answer": "4" if number else "5"}
-
-
-def judge(attempt):
-    if attempt.answer == "4" and "solve 2" in (folder / "calls").read_text(encoding="utf-8"):
-        die("judge")
-    return Verdict(status="success" if attempt.answer == "4" else "failure", judge="tests", confidence=0.5)
-
-
-def reply(messages):
-    die("extract")
-    return lessons("count twice", "sort first", "name the unit")
-
-
-def dying_add(self, items, *, cap=5):
-    die("before write")
-    written = real_add(self, items, cap=cap)
-    die("after write")
+def dying_add(bank, life, items, *, cap=5):
+    life.die("before write")
+    written = real_add(bank, items, cap=cap)
+    life.die("after write")
     return written
 
 
-real_add, MemoryBank.add = MemoryBank.add, dying_add
+def two_lives(folder, where):
+    folder.mkdir()
+    killed = fork(Life(folder, where, first=True).run).said() is None
+    return {"killed": killed, **fork(Life(folder, where, first=False).run).said()}
 
-with ChromaStore.from_path(folder / "bank", embeddings=HashEmbeddings()) as store:
-    connection = sqlite3.connect(threads, check_same_thread=False)
-    built = create_matts(solve, model=ScriptedChatModel(reply), judge=judge, verifiers=["tests"], k=3)
-    graph = built.compile(checkpointer=SqliteSaver(connection), store=store)
-    config = {"configurable": {"thread_id": "a"}}
-    if flag.exists():
-        print("before:", *[item.id for item in MemoryBank(store, "reasoningbank").items()])
-    going = graph.get_state(config).tasks
-    result = graph.invoke(None if going else {"task": "add the apples"}, config, durability="sync")
-    items = MemoryBank(store, "reasoningbank").items()
-    assert [item.id for item in items] == result["written"]
-    print("after:", *result["written"])
-    print("experiences:", len({item.experience_id for item in items}))
-    print("answer:", result["answer"], result["selection"]["number"])
-    connection.close()
+
+if __name__ == "__main__":
+    print(json.dumps({where: two_lives(Path(sys.argv[1]) / where, where) for where in POINTS}))

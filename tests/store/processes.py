@@ -4,6 +4,10 @@ import os
 import subprocess
 import sys
 
+import pytest
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+
 PREAMBLE = """
 import json, os, signal, sys, time
 from langgraph.store.base import PutOp
@@ -11,7 +15,8 @@ from reasoningbank_langgraph.errors import StoreError
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.testing import HashEmbeddings
 def say(*words):
-    print(*words, flush=True)
+    # In one piece, which the words of another process do not come between.
+    os.write(1, (" ".join(map(str, words)) + "\\n").encode())
 """
 """What every program begins with."""
 

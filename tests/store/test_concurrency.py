@@ -1,17 +1,18 @@
 """Many threads, tasks and processes on one bank: nothing lost, nothing torn, one owner of a folder."""
 
 import asyncio
+import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from uuid import uuid4
 
 import pytest
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.store import ChromaStore
-from tests.store.processes import start
+from tests.store.processes import needs_fork, run, start
 
 HERE = ("a",)
 MANY = 100_000
@@ -69,58 +70,68 @@ async def test_two_hundred_calls_at_once_leave_the_loop_responsive(store):
     assert found_alike(store) == {f"{turn} {n}" for turn in range(len(pauses)) for n in range(100)}
 
 
+TOGETHER = """
+import chromadb.api.fastapi, chromadb.api.rust  # once, before the forks: they take seconds and start no thread
+
+def together(work):
+    # Forks four children that begin at the same moment, and waits until all have ended well or were killed.
+    begin, go = os.pipe()
+    for number in range(4):
+        if os.fork() == 0:
+            os.close(go)
+            os.read(begin, 1)
+            work(number)
+            os._exit(0)
+    os.close(go)
+    ends = {os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(4)}
+    assert ends <= {0, -signal.SIGKILL}, ends
+"""
+
 OWN = """
-import chromadb.api.rust
-say("imported")
-sys.stdin.readline()
-try:
-    store = ChromaStore.from_path(sys.argv[1], embeddings=HashEmbeddings())
-except StoreError as error:
-    say(type(error).__name__)
-    sys.exit()
-for n in range(30):
-    store.put(("a",), str(n), {"text": f"number {n}"})
-say("owner")
-sys.stdin.readline()
+def own(number):
+    try:
+        store = ChromaStore.from_path(sys.argv[1], embeddings=HashEmbeddings())
+    except StoreError as error:
+        return say(type(error).__name__)
+    for n in range(30):
+        store.put(("a",), str(n), {"text": f"number {n}"})
+    say("owner", os.getpid())
+    signal.alarm(60)
+    signal.pause()
+together(own)
 """
 
 
 @pytest.mark.slow
+@needs_fork
 def test_of_four_processes_that_start_together_one_gets_the_folder(folder, embeddings):
-    with ExitStack() as stack:
-        processes = [stack.enter_context(start(OWN, folder)) for _ in range(4)]
-        stack.callback(lambda: [process.kill() for process in processes])
-        for process in processes:
-            assert process.stdout.readline() == "imported\n"
-        for process in processes:
-            process.stdin.write("\n")
-            process.stdin.flush()
-        said = [process.stdout.readline().split() for process in processes]
-        assert sorted(words[0] for words in said) == ["StoreLockedError"] * 3 + ["owner"]
-        owner = processes[said.index(["owner"])]
-        owner.send_signal(signal.SIGKILL)
-        owner.wait()
+    with start(TOGETHER + OWN, folder) as process:
+        said = sorted(process.stdout.readline().split() for _ in range(4))
+        assert [words[0] for words in said] == ["StoreLockedError"] * 3 + ["owner"]
+        os.kill(int(said[-1][1]), signal.SIGKILL)
+        assert process.wait() == 0
         with ChromaStore.from_path(folder, embeddings=embeddings) as store:
             assert found_alike(store) == {str(n) for n in range(30)}
             assert store.verify().ok
 
 
 WRITE = """
-port, name, writer = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-with ChromaStore.from_server(port=port, collection=name, embeddings=HashEmbeddings()) as store:
-    for n in range(50):
-        store.put(("a",), f"{writer} {n}", {"text": f"number {writer} {n}"})
+def write(number):
+    port, name = int(sys.argv[1]), sys.argv[2]
+    with ChromaStore.from_server(port=port, collection=name, embeddings=HashEmbeddings()) as store:
+        for n in range(50):
+            store.put(("a",), f"{number} {n}", {"text": f"number {number} {n}"})
+    say("done")
+together(write)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.network
+@needs_fork
 def test_four_processes_write_through_a_server(server_port, embeddings):
     name = f"processes-{uuid4().hex}"
-    writers = [start(WRITE, server_port, name, writer) for writer in range(4)]
-    for writer in writers:
-        writer.communicate(timeout=300)
-        assert writer.returncode == 0
+    assert run(TOGETHER + WRITE, server_port, name, seconds=300) == ["done"] * 4
     with ChromaStore.from_server(port=server_port, collection=name, embeddings=embeddings) as store:
         assert found_alike(store) == {f"{writer} {n}" for writer in range(4) for n in range(50)}
         assert store.verify().ok

@@ -3,8 +3,6 @@
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -12,42 +10,56 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.store.rows import Rows
+from tests.store.processes import needs_fork, start
 
-WRITER = """
-import sys
-from langgraph.store.base import PutOp
-from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.testing import HashEmbeddings
-store = ChromaStore.from_path(sys.argv[1], index={"embed": HashEmbeddings(), "fields": ["text", "more"]})
-number = int(sys.argv[2])
-while True:
-    old = [PutOp(("batch", str(number - 1)), str(m), None) for m in range(8)]
-    new = [PutOp(("batch", str(number)), str(m), {"text": f"{number} {m}", "more": f"more {m}"}) for m in range(8)]
-    kept = PutOp(("kept",), str(number), {"text": f"kept {number}"})
-    store.batch([*old, *new, kept, PutOp(("same",), "k", {"text": f"same {number}"})])
-    print(number, flush=True)
-    number += 1
+WRITERS = """
+import chromadb.api.rust  # once, before the forks: it takes seconds and starts no thread
+
+def write(number):
+    store = ChromaStore.from_path(sys.argv[1], index={"embed": HashEmbeddings(), "fields": ["text", "more"]})
+    while True:
+        old = [PutOp(("batch", str(number - 1)), str(m), None) for m in range(8)]
+        new = [PutOp(("batch", str(number)), str(m), {"text": f"{number} {m}", "more": f"more {m}"}) for m in range(8)]
+        kept = PutOp(("kept",), str(number), {"text": f"kept {number}"})
+        store.batch([*old, *new, kept, PutOp(("same",), "k", {"text": f"same {number}"})])
+        say(number)
+        number += 1
+
+while line := sys.stdin.readline():
+    child = os.fork()
+    if child == 0:
+        say(os.getpid())
+        write(int(line))
+    os.waitpid(child, 0)
+    say("ended")
 """
 
 
-def run_and_kill(folder, number, seconds):
-    """Let a writer work, kill it, and return the number of the last batch it acknowledged (or the one before it)."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", WRITER, str(folder), str(number)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as writer:
-        first = writer.stdout.readline()
-        time.sleep(seconds)
-        writer.send_signal(signal.SIGKILL)
-        said = [first, *writer.stdout.readlines()]
-    return int([line for line in said if line.endswith("\n")][-1])
+@pytest.fixture
+def writers(folder):
+    """A process that starts a writer for each number it is told, and says when one has ended."""
+    with start(WRITERS, folder) as process:
+        yield process
+        process.kill()
+
+
+def run_and_kill(writers, number, seconds):
+    """Let a writer work, kill it, and return the number of the last batch it acknowledged."""
+    print(number, file=writers.stdin, flush=True)
+    lines = iter(writers.stdout.readline, "ended\n")
+    writer, acknowledged = int(next(lines)), int(next(lines))
+    time.sleep(seconds)
+    os.kill(writer, signal.SIGKILL)
+    return max(acknowledged, *map(int, lines), 0)
 
 
 @pytest.mark.slow
-def test_a_killed_writer_leaves_the_bank_before_or_after_a_batch(folder, embeddings):
+@needs_fork
+def test_a_killed_writer_leaves_the_bank_before_or_after_a_batch(writers, folder, embeddings):
     chance = random.Random(7)
     acknowledged = -1
     for _ in range(5):
-        acknowledged = run_and_kill(folder, acknowledged + 1, chance.uniform(0.05, 0.6))
+        acknowledged = run_and_kill(writers, acknowledged + 1, chance.uniform(0.05, 0.6))
         with ChromaStore.from_path(folder, index={"embed": embeddings, "fields": ["text", "more"]}) as store:
             kept = sorted(int(item.key) for item in store.search(("kept",), limit=10_000))
             last = kept[-1]

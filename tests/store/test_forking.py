@@ -1,14 +1,13 @@
 """A child forked while a store is open: no call of its hangs, and nothing it does or leaves undone harms the parent."""
 
 import json
-import os
 
 import pytest
 
 from reasoningbank_langgraph.store import ChromaStore
-from tests.store.processes import run
+from tests.store.processes import needs_fork, run, start
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+pytestmark = needs_fork
 
 CHILD = """
 import asyncio, gc, threading
@@ -180,8 +179,6 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.slow
 def test_a_child_does_not_keep_the_lock_of_a_parent_that_was_killed(folder, embeddings):
-    from tests.store.processes import start
-
     with start(CHILD + ORPHAN, folder) as process:
         assert process.stdout.readline() == "forked\n"
         process.wait()
