@@ -23,7 +23,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 UV      = $(BIN)/uv pip install --quiet --python $(BIN)/python
 
 EXTRAS  = math,agents,experiments,dev
-PYTEST  = -m pytest -n logical --maxprocesses 8 --dist loadgroup
+PYTEST  = -m pytest -n logical --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
 FAST    = $(PYTEST) -m "not slow and not network"
 
 # Without compiled files each process of the tests would compile the package again, each worker every test.
