@@ -112,6 +112,13 @@ def test_the_guide_for_contributors_names_every_room_and_every_module_beside_the
     assert named == sorted([*files, *(f"{path.name}/" for path in package if path.is_dir())])
 
 
+@check_each(PAGES)
+def test_each_block_of_a_page_is_in_a_language_that_is_checked_or_is_a_picture(page):
+    languages = re.findall(r"^```(\w*)\n.*?^```$", PAGES[page], re.MULTILINE | re.DOTALL)
+    signatures = {"py"} if page.startswith("docs/reference/") else set()
+    assert set(languages) <= {"python", "sh", "text"} | signatures
+
+
 def test_the_names_that_pages_mention_are_in_the_code():
     files = [
         path
