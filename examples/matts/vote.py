@@ -2,8 +2,8 @@
 
     python examples/matts/vote.py
 
-A clumsy clerk adds up bills and is right in three of four tries; MaTTS lets him try five times, takes what most tries
-say, and stops as soon as no further try could change that.
+A clumsy clerk adds up bills and is right in three of four tries. MaTTS lets him try five times, takes the answer of most
+tries, and stops as soon as no further try could change it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def clerk(state: dict[str, Any], config: RunnableConfig) -> dict[str, str]:
     return {"answer": str(sum(amounts[1:] if slip else amounts))}
 
 
-def ask(state: Bills) -> Bills:
+def phrase(state: Bills) -> Bills:
     """Put the bill into words."""
     return {"task": "add up " + " and ".join(str(amount) for amount in state["amounts"])}
 
@@ -48,11 +48,11 @@ def write(state: Bills) -> Bills:
 tries = create_matts(clerk, k=5, stop_after=3, learn=False)
 
 builder = StateGraph(Bills)
-builder.add_node("ask", ask)
+builder.add_node("phrase", phrase)
 builder.add_node("solve", tries.compile())
 builder.add_node("write", write)
-builder.add_edge(START, "ask")
-builder.add_edge("ask", "solve")
+builder.add_edge(START, "phrase")
+builder.add_edge("phrase", "solve")
 builder.add_edge("solve", "write")
 graph = builder.compile(store=InMemoryStore())
 

@@ -194,8 +194,9 @@ def _frame(rows: Sequence[ResultRow]) -> Any:
         import pandas
     except ImportError as error:
         raise MissingDependencyError("pandas", "experiments") from error
-    fields = [(row.arm, row.seed, row.position + 1, float(row.right), row.bank + row.learned) for row in rows]
-    return pandas.DataFrame(fields, columns=["arm", "seed", "position", "right", "bank"])
+    columns = ["arm", "seed", "position", "right", "bank", "learned"]
+    frame = pandas.DataFrame([row.model_dump(include={*columns}) for row in rows], columns=columns)
+    return frame.assign(position=frame["position"] + 1, bank=frame["bank"] + frame["learned"])
 
 
 def _running(frame: Any) -> Any:
