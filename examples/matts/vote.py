@@ -2,8 +2,8 @@
 
     python examples/matts/vote.py
 
-A clumsy clerk adds up bills and is right in three of four tries. MaTTS lets him try five times, takes the answer of most
-tries, and stops as soon as no further try could change it.
+A clumsy clerk adds up bills and is right in three of four tries. MaTTS lets him try five times, takes the answer of
+most tries, and stops as soon as no further try could change it.
 """
 
 from __future__ import annotations

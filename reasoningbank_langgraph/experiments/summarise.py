@@ -34,7 +34,7 @@ from reasoningbank_langgraph.judges.audit import Confusion
 
 Rows = Mapping[str, Sequence[ResultRow]]
 """By arm."""
-_TEACHERS = {
+_WHO_JUDGED = {
     "oracle": "The attempts the bank learned from were judged by the reference answers (judge: oracle).",
     "self": "The attempts the bank learned from were judged by a model that did not see the reference answers "
     "(judge: self).",
@@ -68,7 +68,7 @@ def summarise(
         config=config,
         origin=origin,
         headline=headline(comparisons),
-        taught_by=_TEACHERS[config.judge],
+        taught_by=_WHO_JUDGED[config.judge],
         arms=tuple(arms),
         comparisons=tuple(comparisons),
         leaks=leaks,

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from html.parser import HTMLParser
 
@@ -11,9 +12,10 @@ import pytest
 import typer
 
 from reasoningbank_langgraph.cli import app
-from reasoningbank_langgraph.errors import ExperimentError
+from reasoningbank_langgraph.errors import ExperimentError, MissingDependencyError
 from reasoningbank_langgraph.experiments.report import write_report
 from reasoningbank_langgraph.experiments.report.page import REPRODUCE
+from reasoningbank_langgraph.experiments.report.rendering import environment
 from reasoningbank_langgraph.experiments.summary import Summary
 
 from .fake_rows import config, needs_extra, row, rows
@@ -146,6 +148,19 @@ def test_hostile_text_stays_text(tmp_path):
         assert one in text
     assert "a⟨U+0000⟩b⟨U+001B⟩[2J" in text
     assert "⟨U+202E⟩right to left⟨U+2066⟩" in text
+
+
+def test_only_style_script_and_pictures_are_not_escaped():
+    templates = [environment().loader.get_source(environment(), name)[0] for name in environment().list_templates()]
+    unescaped = {name.strip() for text in templates for name in re.findall(r"{{([^}]*?)\|\s*safe", text)}
+    assert unescaped == {"style", "script", "picture.dark|base64", "picture.light|base64"}
+    assert not any("autoescape" in text for text in templates)
+
+
+def test_a_missing_jinja_is_named_with_the_extra_that_brings_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(MissingDependencyError, match=r"jinja2 is not installed: .*\[experiments\]"):
+        environment.__wrapped__()
 
 
 def test_a_huge_text_is_cut_and_says_so(tmp_path):
