@@ -8,37 +8,38 @@ from typing import Annotated, Any
 import typer
 
 from reasoningbank_langgraph.cli.terminal import console, named_errors
+from reasoningbank_langgraph.experiments.config import ExperimentConfig, OutcomeFilter, Truth
 from reasoningbank_langgraph.files import open_file
 
 experiment_app = typer.Typer(help="Does memory help? Compare arms on the same problems.", no_args_is_help=True)
 
-_Test = Annotated[Path, typer.Option(help="JSONL of problems to compare on (ours, GSM8K's or MATH's format).")]
-_Train = Annotated[Path, typer.Option(help="JSONL of problems to learn from.")]
-_Out = Annotated[Path, typer.Option(help="Folder of the run; the same command goes on there.")]
+_Test = Annotated[Path, typer.Option(help="JSONL file of problems to compare on (our format, GSM8K's or MATH's).")]
+_Train = Annotated[Path, typer.Option(help="JSONL file of problems to learn from.")]
+_Out = Annotated[Path, typer.Option(help="Folder of the run. The same command continues a run that was stopped.")]
 _Model = Annotated[str | None, typer.Option(help="Solver, named as in `solve`.")]
-_Critic = Annotated[str | None, typer.Option(help="Judges and distils instead of the model.")]
+_Critic = Annotated[str | None, typer.Option(help="Model that judges and distils. Default: the solver.")]
 _Arms = Annotated[
-    str, typer.Option(help="Comma between: baseline, memory, matts, matts+memory, shuffled, random, filler.")
+    str, typer.Option(help="Comma-separated: baseline, memory, matts, matts+memory, shuffled, random, filler.")
 ]
-_Seeds = Annotated[str, typer.Option(help="Comma between.")]
-_Limit = Annotated[int, typer.Option(min=1, help="Problems to compare on.")]
-_TrainLimit = Annotated[int, typer.Option(min=1, help="Problems to learn from.")]
-_Judge = Annotated[
-    str, typer.Option(help="Who says what is learned from: oracle (the known answer) or self (a model).")
-]
-_MaxTokens = Annotated[int, typer.Option(min=1, help="Cap on one solution.")]
+_Seeds = Annotated[str, typer.Option(help="Comma-separated.")]
+_Limit = Annotated[int, typer.Option(min=1, help="Number of problems to compare on.")]
+_TrainLimit = Annotated[int, typer.Option(min=1, help="Number of problems to learn from.")]
+_Judge = Annotated[Truth, typer.Option(help="Judge of what is learned: oracle (the known answer) or self (a model).")]
+_MaxTokens = Annotated[int, typer.Option(min=1, help="Token limit of one solution.")]
 _Temperature = Annotated[float, typer.Option(min=0, max=2, help="Sampling temperature of the solver.")]
-_K = Annotated[int, typer.Option(min=1, help="Experiences to retrieve.")]
-_Outcome = Annotated[str, typer.Option(help="Lessons to show: both, success or failure.")]
-_Sizes = Annotated[str, typer.Option(help="Sizes of smaller banks to compare as well, comma between: 10,40.")]
-_Attempts = Annotated[str, typer.Option(help="Attempts of the MaTTS arms, comma between.")]
-_Modes = Annotated[str, typer.Option(help="Modes of the MaTTS arms: parallel, sequential.")]
+_K = Annotated[int, typer.Option(min=1, help="Number of experiences to retrieve.")]
+_Outcome = Annotated[OutcomeFilter, typer.Option(help="Which lessons to show.")]
+_Sizes = Annotated[str, typer.Option(help="Also compare banks of these smaller sizes, comma-separated: 10,40.")]
+_Attempts = Annotated[str, typer.Option(help="Numbers of attempts of the MaTTS arms, comma-separated.")]
+_Modes = Annotated[str, typer.Option(help="Modes of the MaTTS arms, comma-separated: parallel, sequential.")]
 _Concurrency = Annotated[
     int | None,
-    typer.Option(min=1, help="Problems at the same time.", show_default="as many as a local model takes, else 1"),
+    typer.Option(
+        min=1, help="Number of problems to work on at once.", show_default="as many as a local model takes, else 1"
+    ),
 ]
-_PriceIn = Annotated[float, typer.Option(min=0, help="Per million tokens of prompt.")]
-_PriceOut = Annotated[float, typer.Option(min=0, help="Per million tokens of reply.")]
+_PriceIn = Annotated[float, typer.Option(min=0, help="Price of a million prompt tokens.")]
+_PriceOut = Annotated[float, typer.Option(min=0, help="Price of a million reply tokens.")]
 
 
 @experiment_app.command()
@@ -65,8 +66,31 @@ def phase1(
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
 ) -> None:
-    """Learn from train problems, freeze the bank, compare on test problems."""
-    _run("phase1", locals())
+    """Learn from the train problems, freeze the bank, and compare the arms on the test problems."""
+    with named_errors():
+        config = ExperimentConfig(
+            protocol="phase1",
+            train=train,
+            test=test,
+            model=model,
+            judge_model=judge_model,
+            arms=_words(arms),
+            seeds=_numbers("--seeds", seeds),
+            limit=limit,
+            train_limit=train_limit,
+            judge=judge,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            k=k,
+            outcome=outcome,
+            bank_sizes=_numbers("--bank-sizes", bank_sizes),
+            attempts=_numbers("--attempts", attempts),
+            modes=_words(modes),
+            concurrency=concurrency,
+            price_in=price_in,
+            price_out=price_out,
+        )
+        _carry_out(config, out)
 
 
 @experiment_app.command()
@@ -88,8 +112,26 @@ def stream(
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
 ) -> None:
-    """Learn on the test problems themselves, in several orders; each problem is met before its answer is known."""
-    _run("stream", locals())
+    """Learn on the test problems themselves, in several orders. Each is solved before its answer is learned from."""
+    with named_errors():
+        config = ExperimentConfig(
+            protocol="stream",
+            test=test,
+            model=model,
+            judge_model=judge_model,
+            arms=_words(arms),
+            seeds=_numbers("--seeds", seeds),
+            limit=limit,
+            judge=judge,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            k=k,
+            attempts=_numbers("--attempts", attempts),
+            modes=_words(modes),
+            price_in=price_in,
+            price_out=price_out,
+        )
+        _carry_out(config, out)
 
 
 @experiment_app.command()
@@ -113,18 +155,36 @@ def scaling(
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
 ) -> None:
-    """Cross memory with the number of attempts and the way they are made."""
-    _run("scaling", locals())
+    """Compare with and without memory, for several numbers of attempts and both ways of making them."""
+    with named_errors():
+        config = ExperimentConfig(
+            protocol="scaling",
+            train=train,
+            test=test,
+            model=model,
+            judge_model=judge_model,
+            seeds=_numbers("--seeds", seeds),
+            limit=limit,
+            train_limit=train_limit,
+            judge=judge,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            k=k,
+            attempts=_numbers("--attempts", attempts),
+            modes=_words(modes),
+            concurrency=concurrency,
+            price_in=price_in,
+            price_out=price_out,
+        )
+        _carry_out(config, out)
 
 
 @experiment_app.command()
 def repeat(
-    config: Annotated[Path, typer.Option(help="The config.json of a run.")],
+    config: Annotated[Path, typer.Option(help="The `config.json` of a run.")],
     out: _Out = Path("experiment-again"),
 ) -> None:
-    """Carry out a run again, from its saved settings, in a new folder."""
-    from reasoningbank_langgraph.experiments.config import ExperimentConfig
-
+    """Repeat a run in a new folder, with its saved settings."""
     with named_errors():
         try:
             with open_file(config) as file:
@@ -136,7 +196,7 @@ def repeat(
 
 @experiment_app.command()
 def report(out: _Out = Path("experiment")) -> None:
-    """Write summary, plots and page of a run anew, also of one that is not finished."""
+    """Write the summary, the plots and the page of a run again. The run need not be finished."""
     from reasoningbank_langgraph.experiments.report import write_report
 
     with named_errors():
@@ -144,32 +204,24 @@ def report(out: _Out = Path("experiment")) -> None:
         console.print(f"report: {out / 'report.html'}")
 
 
-_LISTS = {"arms": str, "modes": str, "seeds": int, "bank_sizes": int, "attempts": int}
-
-
-def _run(protocol: str, given: dict[str, Any]) -> None:
-    from reasoningbank_langgraph.experiments.config import ExperimentConfig
-
-    with named_errors():
-        out = given.pop("out")
-        lists = {name: _listed(name, given.pop(name), kind) for name, kind in _LISTS.items() if name in given}
-        settings: dict[str, Any] = {"protocol": protocol, **given, **lists}
-        _carry_out(ExperimentConfig(**settings), out)
-
-
-def _carry_out(config: Any, out: Path) -> None:
+def _carry_out(config: ExperimentConfig, out: Path) -> None:
     from reasoningbank_langgraph.experiments.run import run_experiment
 
     try:
         page = run_experiment(config, out, console=console)
     except KeyboardInterrupt:
-        console.print("stopped: the same command goes on where it was")
+        console.print("stopped: the same command continues the run")
         raise typer.Exit(130) from None
     console.print(f"report: {page}")
 
 
-def _listed(name: str, text: str, kind: type) -> tuple[Any, ...]:
+def _words(text: str) -> tuple[Any, ...]:
+    """The configuration checks whether there are such arms or modes."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _numbers(option: str, text: str) -> tuple[int, ...]:
     try:
-        return tuple(kind(part.strip()) for part in text.split(",") if part.strip())
+        return tuple(int(word) for word in _words(text))
     except ValueError as error:
-        raise typer.BadParameter(f"{text!r}: {error}", param_hint=f"--{name.replace('_', '-')}") from error
+        raise typer.BadParameter(f"{text!r} is not a comma-separated list of integers", param_hint=option) from error
