@@ -59,7 +59,7 @@ def check_filled(namespace: str | Sequence[str]) -> tuple[str, ...]:
     if not isinstance(namespace, Filled) and (unfilled := list(filter(_PLACEHOLDER.fullmatch, labels))):
         raise InvalidNamespaceLabelError(
             unfilled[0],
-            "is a placeholder, and a bank has one namespace: put a value in its place; where the label is called that, "
+            "is a placeholder, and a bank has one fixed namespace: replace it by a value; for a label that has braces, "
             "pass reasoningbank_langgraph.namespaces.Filled(labels)",
         )
     return labels
@@ -128,6 +128,6 @@ def _check_label(label: object) -> None:
         if char in label:
             raise InvalidNamespaceLabelError(
                 label,
-                f"contains {name}, which LangGraph stores refuse: replace it, for example e-mail addresses' "
-                "dots by '_', or use an id",
+                f"contains {name}, which LangGraph stores refuse: replace it (in an e-mail address, for "
+                "example, by '_') or use an id",
             )

@@ -33,14 +33,14 @@ def add(namespace: Namespace, match: Match, items: Sequence[MemoryItem], cap: in
         raise InvalidRecordError("add() takes the items of one experience: call it once for each")
     items = [without_secrets(item) for item in items]
     experience, digest = items[0].experience_id, items[0].provenance.attempt_digest
-    known = {"attempt_digest": digest} if digest else {"experience_id": experience}
-    same_attempt = yield from rows_where(namespace, known)
-    there = {row.key: to_item(row) for row in same_attempt if row.value["experience_id"] == experience}
-    if same_attempt and not there:
+    identity = {"attempt_digest": digest} if digest else {"experience_id": experience}
+    same_attempt = yield from rows_where(namespace, identity)
+    stored = {row.key: to_item(row) for row in same_attempt if row.value["experience_id"] == experience}
+    if same_attempt and not stored:
         _warn_of_other_outcome(same_attempt[0].value, items[0])
         return WriteResult([row.key for row in same_attempt], 0)
-    fresh = _fresh(items, there)
-    stale = there.keys() - {item.id for item in items}
+    fresh = _fresh(items, stored)
+    stale = stored.keys() - {item.id for item in items}
     if fresh or stale:
         first = items[0].id
         yield [
@@ -50,17 +50,17 @@ def add(namespace: Namespace, match: Match, items: Sequence[MemoryItem], cap: in
     return WriteResult([item.id for item in items], len(fresh))
 
 
-def _warn_of_other_outcome(kept: Mapping[str, Any], item: MemoryItem) -> None:
-    if kept["outcome"] != item.outcome:
+def _warn_of_other_outcome(stored_row: Mapping[str, Any], item: MemoryItem) -> None:
+    if stored_row["outcome"] != item.outcome:
         logger.warning(
             "an attempt came again as %s and stays in the bank as %s: to learn it anew, forget(experience_id=%r) first",
             item.outcome,
-            kept["outcome"],
-            kept["experience_id"],
+            stored_row["outcome"],
+            stored_row["experience_id"],
         )
 
 
-def _fresh(items: Sequence[MemoryItem], there: Mapping[str, MemoryItem]) -> list[MemoryItem]:
+def _fresh(items: Sequence[MemoryItem], stored: Mapping[str, MemoryItem]) -> list[MemoryItem]:
     """Return the items that the store lacks or holds with another text; the others keep their counts and times."""
-    texts = {item_id: (item.title, item.description, item.content) for item_id, item in there.items()}
+    texts = {item_id: (item.title, item.description, item.content) for item_id, item in stored.items()}
     return [item for item in items if texts.get(item.id) != (item.title, item.description, item.content)]

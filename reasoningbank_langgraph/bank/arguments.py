@@ -1,4 +1,4 @@
-"""What callers hand to a bank, checked: a slip is named, and does not end in an answer that looks like a result."""
+"""Checks of what callers hand to a bank: a slip is named instead of leading to a wrong result."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def check_store(store: Any) -> BaseStore:
-    """Return the store. Raises `InvalidStoreError` if it is none."""
+    """Return the store. Raises `InvalidStoreError` if it is not one."""
     if not isinstance(store, BaseStore):
         raise InvalidStoreError(store)
     return store
 
 
 def check_items(items: Iterable[Any]) -> Sequence[MemoryItem]:
-    """Return the items as a list. Raises `InvalidRecordError` if one is none."""
+    """Return the items as a list. Raises `InvalidRecordError` if one is not an item."""
     given = [items] if isinstance(items, MemoryItem) else list(items)
     for item in given:
         if not isinstance(item, MemoryItem):
             raise InvalidRecordError(
-                f"a bank takes MemoryItem objects, got {type(item).__name__} {item!r:.80}: MemoryItem(**fields) makes "
-                "one of a mapping, and a RetrievedMemory holds one as its `item`"
+                f"a bank takes MemoryItem objects, got {type(item).__name__} {item!r:.80}: make one from "
+                "a mapping with MemoryItem(**fields); a RetrievedMemory has one as its `item`"
             )
     return given
 
@@ -38,10 +38,10 @@ def as_id(value: Any) -> str:
     """Return an id as rows have it: threads may be named by a UUID or a number. Raises `InvalidRecordError`."""
     if isinstance(value, (str, UUID)) or (isinstance(value, int) and not isinstance(value, bool)):
         return str(value)
-    raise InvalidRecordError(f"an id is text, got {type(value).__name__} {value!r:.80}: give for example item.id")
+    raise InvalidRecordError(f"an id is text, got {type(value).__name__} {value!r:.80}: pass for example item.id")
 
 
 def as_ids(ids: Iterable[Any] | None) -> frozenset[str]:
-    """Return one id or several as a set. Raises `InvalidRecordError` if one is none."""
+    """Return one id or several as a set. Raises `InvalidRecordError` if one is not an item."""
     several = [ids] if isinstance(ids, (str, UUID, MemoryItem)) else ids or ()
     return frozenset(map(as_id, several))

@@ -53,7 +53,7 @@ class MemoryBank:
             the paper, section 3.2), the lesson (title and description), or both, of which the better counts.
 
     Raises:
-        InvalidStoreError: the store is none.
+        InvalidStoreError: the store is not a LangGraph store.
         InvalidNamespaceLabelError: the namespace is one that stores refuse, or a template.
     """
 
@@ -273,13 +273,13 @@ class MemoryBank:
 
     def _get(self, item_id: str) -> Ops[MemoryItem | None]:
         rows = [row for row in (yield [GetOp(self.namespace, as_id(item_id))]) if row is not None]
-        return next(iter((yield from self._there(rows))), None)
+        return next(iter((yield from self._present_items(rows))), None)
 
     def _items(self) -> Ops[list[MemoryItem]]:
         rows = yield from rows_where(self.namespace, {})
-        return (yield from self._there(rows))
+        return (yield from self._present_items(rows))
 
-    def _there(self, rows: list[Any]) -> Ops[list[MemoryItem]]:
+    def _present_items(self, rows: list[Any]) -> Ops[list[MemoryItem]]:
         return (
             (yield from items_then(self.namespace, self._past, rows)) if self._past else [to_item(row) for row in rows]
         )
@@ -296,4 +296,4 @@ class MemoryBank:
 
     def _require_present(self) -> None:
         if self._past:
-            raise PastBankError("as_of() returns a bank as it was, for reading: write to the bank it was made from")
+            raise PastBankError("as_of() returns a bank for reading only: write to the bank it was made from")

@@ -30,8 +30,8 @@ class Branch(NamedTuple):
     """The branch of a thread that asks, with no thread for one that may see all."""
 
     thread_id: str | None = None
-    known: frozenset[str] = frozenset()
-    """Ids it stands by: written, and on their way into the bank."""
+    known_ids: frozenset[str] = frozenset()
+    """Ids of its items: written, and on their way into the bank."""
     line: Line = Line()
 
     @classmethod
@@ -47,13 +47,13 @@ class Branch(NamedTuple):
         line = next_line({"written": ids}, utc_now()) if attempt is None else Line.of(attempt)
         return cls(None if thread_id is None else as_id(thread_id), frozenset(ids), line)
 
-    def strangers(self, rows: Iterable[Item]) -> list[Item]:
+    def unknown_rows(self, rows: Iterable[Item]) -> list[Item]:
         """Return the rows of the thread that the branch does not know."""
-        return [row for row in rows if row.value["thread_id"] == self.thread_id and row.key not in self.known]
+        return [row for row in rows if row.value["thread_id"] == self.thread_id and row.key not in self.known_ids]
 
 
 def ids_of_branch(state: Mapping[str, Any]) -> list[str]:
-    """Return the ids a state stands by: written, and on their way into the bank."""
+    """Return the ids of the items of a state: written, and on their way into the bank."""
     waiting = [item for entry in state.get("unwritten") or () for item in entry["items"]]
     return [*(state.get("written") or ()), *(lesson["id"] for lesson in [*(state.get("lessons") or ()), *waiting])]
 
@@ -65,12 +65,12 @@ def visibility(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Op
     be tried again, and sees the same each time.
     """
     (*_, (_, began, _)) = branch.line.stages or (("", NEVER, None),)
-    lines, strangers = _lines(branch, rows), branch.strangers(rows)
-    if any(lines.relation(row.value) == "unresolved" for row in strangers):
+    lines, unknown_rows = _lines(branch, rows), branch.unknown_rows(rows)
+    if any(lines.relation(row.value) == "unresolved" for row in unknown_rows):
         lines = _lines(branch, (yield from rows_where(namespace, {"thread_id": branch.thread_id})))
 
     def is_visible(row: Item) -> bool:
-        if not branch.strangers([row]):
+        if not branch.unknown_rows([row]):
             return True
         return row.value["since"] <= began and lines.relation(row.value) != "other"
 
@@ -105,13 +105,13 @@ def orphans(namespace: Namespace, thread_id: str, state: StateSnapshot, *, forge
     branch = _branch(thread_id, state)
     rows = yield from rows_where(namespace, {"thread_id": thread_id})
     lines = _lines(branch, rows)
-    relations = {row.key: lines.relation(row.value) for row in branch.strangers(rows)}
+    relations = {row.key: lines.relation(row.value) for row in branch.unknown_rows(rows)}
     unsure = [key for key, relation in relations.items() if relation in ("unknown", "unresolved")]
     if forget and unsure:
         raise UnknownBranchError(
             thread_id,
             f"{len(unsure)} of its {len(rows)} items, {unsure[0]!r} for one, may be of this branch or of another: they "
-            "belong to other checkpoints than the present ones, or tell of none; nothing was removed. reconcile() "
+            "come from other checkpoints than the present ones, or name none; nothing was removed. reconcile() "
             "without forget lists what is known to be of another branch, and forget(id) removes an item",
         )
     found = [row for row in rows if relations.get(row.key) == "other"]
@@ -125,5 +125,7 @@ def _branch(thread_id: str, state: StateSnapshot) -> Branch:
         raise UnknownBranchError(thread_id, "the graph's checkpointer has no checkpoint of it")
     values: dict[str, Any] = state.values
     if "written" not in values:
-        raise UnknownBranchError(thread_id, "its state has no channel 'written': let it include ReasoningBankState")
+        raise UnknownBranchError(
+            thread_id, "its state has no channel 'written': the state has to include ReasoningBankState"
+        )
     return Branch.of(thread_id, values, datetime.fromisoformat(state.created_at))

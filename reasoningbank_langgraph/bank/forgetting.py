@@ -20,26 +20,29 @@ def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: b
     """Remove the rows one selector chooses; with `cascade` also those that descend from them. Returns their ids."""
     selectors = {name: as_id(value) for name, value in chosen.items() if value is not None}
     if len(selectors) != 1:
-        raise ValueError(f"forget() takes one of {', '.join(chosen)}, got {', '.join(selectors) or 'none'}")
+        raise ValueError(f"forget() takes exactly one of {', '.join(chosen)}, got {', '.join(selectors) or 'none'}")
     if "" in selectors.values():
-        raise ValueError(f"forget() got an empty {next(iter(selectors))}: that would be all lessons without one")
+        raise ValueError(f"forget() got an empty {next(iter(selectors))}: that would remove all lessons without one")
     rows = yield from rows_where(namespace, {} if cascade else selectors)
-    gone = {row.key for row in rows if all(row.value.get(name) == value for name, value in selectors.items())}
+    removed = {row.key for row in rows if all(row.value.get(name) == value for name, value in selectors.items())}
     if cascade:
-        gone |= _descendants(rows, gone)
-    return (yield from remove(namespace, gone))
+        removed |= _descendants(rows, removed)
+    return (yield from remove(namespace, removed))
 
 
-def remove(namespace: Namespace, gone: Collection[str]) -> Ops[list[str]]:
+def remove(namespace: Namespace, removed: Collection[str]) -> Ops[list[str]]:
     """Remove rows by key; what is left of their experiences stays findable by its task."""
-    if not gone:
+    if not removed:
         return []
     rows = yield from rows_where(namespace, {})
-    after = {row.key: {**row.value, "status": "gone"} if row.key in gone else row.value for row in rows}
-    lost = [row.key for row in rows if row.key in gone]
-    heirs = {key: value for key, value in _handed_on(after, lost).items() if key not in gone}
-    yield [*(delete(key, namespace) for key in lost), *(rewrite(namespace, key, value) for key, value in heirs.items())]
-    return lost
+    after = {row.key: {**row.value, "status": "gone"} if row.key in removed else row.value for row in rows}
+    present = [row.key for row in rows if row.key in removed]
+    successors = {key: value for key, value in _handed_on(after, present).items() if key not in removed}
+    yield [
+        *(delete(key, namespace) for key in present),
+        *(rewrite(namespace, key, value) for key, value in successors.items()),
+    ]
+    return present
 
 
 def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -> Ops[list[str]]:
@@ -66,26 +69,26 @@ def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -
 def _descendants(rows: Sequence[SearchItem], ancestors: Iterable[str]) -> set[str]:
     """Return the keys of rows learned in runs that were shown one of these, of theirs, and so on."""
     parents = {row.key: {*row.value["provenance"]["memory_ids_used"], *row.value["supersedes"]} for row in rows}
-    tainted = set(ancestors)
-    found = tainted
+    descendants = set(ancestors)
+    found = descendants
     while found:
-        found = {key for key, used in parents.items() if key not in tainted and used & tainted}
-        tainted |= found
-    return tainted
+        found = {key for key, used in parents.items() if key not in descendants and used & descendants}
+        descendants |= found
+    return descendants
 
 
 def _handed_on(after: Mapping[str, Value], affected: Iterable[str]) -> dict[str, Value]:
-    """Return the rows that change so that an active one of each affected experience bears the vector of the task."""
+    """Return the rows that change so that an active one of each affected experience carries the vector of the task."""
     changed: dict[str, Value] = {}
     for experience in {after[key]["experience_id"] for key in affected}:
         group = {key: value for key, value in after.items() if value["experience_id"] == experience}
-        bearers = [key for key, value in group.items() if TASK_VECTOR in value["index"]]
+        carriers = [key for key, value in group.items() if TASK_VECTOR in value["index"]]
         active = [key for key, value in group.items() if value["status"] == "active"]
-        if bearers and active and not set(bearers) & set(active):
-            heir = group[active[0]]
-            changed[active[0]] = {**heir, "index": [TASK_VECTOR, *heir["index"]]}
+        if carriers and active and not set(carriers) & set(active):
+            successor = group[active[0]]
+            changed[active[0]] = {**successor, "index": [TASK_VECTOR, *successor["index"]]}
             # Given up by the others: InMemoryStore refuses a batch that embeds one text twice.
-            changed |= {key: {**group[key], "index": _without_task(group[key])} for key in bearers}
+            changed |= {key: {**group[key], "index": _without_task(group[key])} for key in carriers}
     return changed
 
 

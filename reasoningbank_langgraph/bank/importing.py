@@ -31,12 +31,12 @@ def import_items(namespace: Namespace, match: Match, path: Path, numbered: Seque
     """Write the items the bank lacks: nothing at all if something is wrong or the store fails on the way."""
     experiences = _by_experience(path, numbered)
     rows = yield from rows_where(namespace, {})
-    there = {row.key: to_item(row) for row in rows}
-    known = {row.value["attempt_digest"]: row.value["experience_id"] for row in rows}
-    fresh = [_fresh(path, members, there) for members in experiences.values() if not _is_replay(members, known)]
-    held = {item.experience_id for item in there.values()}
+    stored = {row.key: to_item(row) for row in rows}
+    by_digest = {row.value["attempt_digest"]: row.value["experience_id"] for row in rows}
+    fresh = [_fresh(path, members, stored) for members in experiences.values() if not _is_replay(members, by_digest)]
+    known_experiences = {item.experience_id for item in stored.values()}
     written: list[PutOp] = []
-    for batch in _batches([_puts(namespace, match, items, held) for items in fresh]):
+    for batch in _batches([_puts(namespace, match, items, known_experiences) for items in fresh]):
         written += batch
         try:
             yield batch
@@ -46,10 +46,12 @@ def import_items(namespace: Namespace, match: Match, path: Path, numbered: Seque
     return Imported(len(written), len(numbered) - len(written))
 
 
-def _puts(namespace: Namespace, match: Match, items: Sequence[MemoryItem], held: Collection[str]) -> list[PutOp]:
+def _puts(
+    namespace: Namespace, match: Match, items: Sequence[MemoryItem], known_experiences: Collection[str]
+) -> list[PutOp]:
     """Return what writes one experience; the vector of its task comes with its first item, if it has none yet."""
     return [
-        put(item, namespace, match, carries_task_vector=place == 0 and item.experience_id not in held)
+        put(item, namespace, match, carries_task_vector=place == 0 and item.experience_id not in known_experiences)
         for place, item in enumerate(items)
     ]
 
@@ -70,30 +72,32 @@ def _by_experience(path: Path, numbered: Sequence[Numbered]) -> dict[str, list[N
     experiences: dict[str, list[Numbered]] = {}
     for number, item in numbered:
         if item.id in lines:
-            raise ImportFileError(path, number, f"the id {item.id!r} stands on line {lines[item.id]} as well")
+            raise ImportFileError(path, number, f"the id {item.id!r} is on line {lines[item.id]} as well")
         lines[item.id] = number
         members = experiences.setdefault(item.experience_id, [])
         members.append((number, without_secrets(item)))
         if len(members) > ITEMS_PER_GROUP:
-            raise ImportFileError(path, number, f"experience {item.experience_id!r} has over {ITEMS_PER_GROUP} items")
+            raise ImportFileError(
+                path, number, f"experience {item.experience_id!r} has more than {ITEMS_PER_GROUP} items"
+            )
     return experiences
 
 
-def _is_replay(members: Sequence[Numbered], known: Mapping[str, str]) -> bool:
+def _is_replay(members: Sequence[Numbered], by_digest: Mapping[str, str]) -> bool:
     """Say whether the same attempt is in the bank as another experience."""
     item = members[0][1]
     digest = item.provenance.attempt_digest
-    return bool(digest) and known.get(digest, item.experience_id) != item.experience_id
+    return bool(digest) and by_digest.get(digest, item.experience_id) != item.experience_id
 
 
-def _fresh(path: Path, members: Sequence[Numbered], there: Mapping[str, MemoryItem]) -> list[MemoryItem]:
+def _fresh(path: Path, members: Sequence[Numbered], stored: Mapping[str, MemoryItem]) -> list[MemoryItem]:
     fresh = []
     for number, item in members:
-        known = there.get(item.id)
-        if known is None:
+        present = stored.get(item.id)
+        if present is None:
             fresh.append(item)
-        elif _text(without_secrets(known)) != _text(item):
-            raise ImportFileError(path, number, f"the bank has the id {item.id!r} with another text")
+        elif _text(without_secrets(present)) != _text(item):
+            raise ImportFileError(path, number, f"the bank has an item with the id {item.id!r} and another text")
     return fresh
 
 

@@ -22,12 +22,12 @@ Match = Literal["both", "task", "lesson"]
 Namespace = tuple[str, ...]
 
 NEVER = 9_999_999_999_999_999
-"""A time that does not come, in microseconds since 1970: as many digits as today, for stores that compare as text."""
+"""A time in the far future, in microseconds since 1970; as many digits as now, for stores that compare as text."""
 _FIRST = 1_000_000_000_000_000
 MATCHED_CHARS = 2_000
 """How much of a task is embedded; embedders cut or refuse long texts."""
 TASK_VECTOR = "query"
-"""The field that bears the vector of the task, in one item of an experience for all."""
+"""The field whose vector is that of the task; one item of each experience carries it."""
 
 
 def task_key_without_secrets(task: str) -> str:
@@ -43,7 +43,7 @@ def without_secrets(item: MemoryItem) -> MemoryItem:
 
 
 def check_match(match: Match) -> Match:
-    """Return it; raises `ValueError` where it is none."""
+    """Return it. Raises `ValueError` if there is no such match."""
     if match not in get_args(Match):
         raise ValueError(f"match must be 'both', 'task' or 'lesson', got {match!r}")
     return match
@@ -123,5 +123,5 @@ def to_item(row: Item) -> MemoryItem:
         return MemoryItem(**{name: row.value[name] for name in MemoryItem.model_fields if name in row.value})
     except (KeyError, TypeError, InvalidRecordError) as error:
         raise StoreCorruptedError(
-            f"row {row.key!r} of namespace {row.namespace!r} is no memory item: {error!r:.200}"
+            f"row {row.key!r} of namespace {row.namespace!r} is not a memory item: {error!r:.200}"
         ) from error

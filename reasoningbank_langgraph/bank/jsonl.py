@@ -1,4 +1,4 @@
-"""The file a bank is exported to: a line that says what it is, then one item a line. Reading trusts nothing of it."""
+"""The file a bank is exported to: a line that says what it is, then one item a line. Reading it trusts nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reasoningbank_langgraph.records import MemoryItem
 
 FORMAT, VERSION = "reasoningbank", 1
 LINE_BYTES = 2_000_000
-"""More than the longest item takes."""
+"""Longer than the longest item."""
 
 Numbered = tuple[int, MemoryItem]
 """An item and the line it stands on."""
@@ -58,7 +58,7 @@ def read(path: Path) -> list[Numbered]:
     except OSError as error:
         raise ImportFileError(path, None, f"cannot be read: {error.strerror or error}") from error
     if len(items) != promised:
-        raise ImportFileError(path, None, f"is incomplete: it begins with {promised} items and holds {len(items)}")
+        raise ImportFileError(path, None, f"is incomplete: it announces {promised} items and has {len(items)}")
     return items
 
 
@@ -77,9 +77,11 @@ def _promised(path: Path, first: tuple[int, bytes]) -> int:
     number, line = first
     head = _json(path, number, line) if line else None
     if not isinstance(head, dict) or head.get("format") != FORMAT or not _is_count(head.get("version"), 1):
-        raise ImportFileError(path, number, "a file exported from a bank begins with its format and version")
+        raise ImportFileError(path, number, "is not the first line of an export: that names its format and version")
     if head["version"] > VERSION:
-        raise ImportFileError(path, number, f"was written by a newer version (format {head['version']}): upgrade first")
+        raise ImportFileError(
+            path, number, f"was written by a newer version (format {head['version']}): upgrade this package first"
+        )
     if not _is_count(head.get("items"), 0):
         raise ImportFileError(path, number, "the number of items is missing")
     return int(head["items"])
@@ -92,7 +94,7 @@ def _is_count(value: object, least: int) -> bool:
 def _item(path: Path, number: int, line: bytes) -> MemoryItem:
     entry = _json(path, number, line)
     if not isinstance(entry, dict):
-        raise ImportFileError(path, number, f"is no item but {type(entry).__name__}")
+        raise ImportFileError(path, number, f"is not an item but {type(entry).__name__}")
     if "id" not in entry:
         raise ImportFileError(path, number, "the item has no id")
     try:
@@ -111,20 +113,20 @@ def _json(path: Path, number: int, line: bytes) -> Any:
             line.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number, parse_float=_finite
         )
     except (ValueError, RecursionError) as error:  # ValueError is also what a bad encoding and a huge integer raise
-        raise ImportFileError(path, number, f"is no JSON: {str(error) or type(error).__name__}") from error
+        raise ImportFileError(path, number, f"is not JSON: {str(error) or type(error).__name__}") from error
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"the key {name!r:.200} stands there twice")
+            raise ValueError(f"the key {name!r:.200} appears twice")
         found[name] = value
     return found
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _finite(text: str) -> float:

@@ -34,12 +34,12 @@ class Past(NamedTuple):
         """
         if isinstance(when, datetime):
             if when.tzinfo is None:
-                raise InvalidMomentError(f"{when.isoformat()} has no time zone: use datetime.now(UTC) and the like")
+                raise InvalidMomentError(f"{when.isoformat()} has no time zone: use datetime.now(UTC), for example")
             return cls(micros(when))
         created, config = getattr(when, "created_at", None), getattr(when, "config", None)
         if not created or not config:
             raise InvalidMomentError(
-                f"as_of takes a time or a snapshot that graph.get_state() found in a checkpointer, got {when!r:.200}"
+                f"as_of takes a time or a snapshot that graph.get_state() read from a checkpointer, got {when!r:.200}"
             )
         thread = config.get("configurable", {}).get("thread_id")
         thread = None if thread is None else str(thread)

@@ -49,7 +49,9 @@ def read_problems(path: Path, limit: int | None = None) -> list[Problem]:
     if not problems:
         raise ProblemFileError(path, None, "holds no problem")
     if len({problem.id for problem in problems}) < len(problems):
-        raise ProblemFileError(path, None, "uses an id twice: ids name the threads to resume, so each is needed once")
+        raise ProblemFileError(
+            path, None, "uses an id twice: ids name the threads that are resumed, so each has to be unique"
+        )
     return problems
 
 
@@ -60,7 +62,7 @@ def _parsed(path: Path, lines: list[bytes]) -> Iterator[Problem]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise ProblemFileError(path, number, f"is no JSON ({error})") from error
+            raise ProblemFileError(path, number, f"is not JSON ({error})") from error
         text = (row.get("problem") or row.get("question")) if isinstance(row, dict) else None
         if not isinstance(text, str) or not has_visible_text(text):
             raise ProblemFileError(path, number, "needs a text in 'problem'")

@@ -91,7 +91,7 @@ def test_what_supersedes_a_forgotten_item_descends_from_it():
 
 @pytest.mark.parametrize(("selectors", "told"), [({}, "none"), ({"id": "a", "thread_id": "t"}, "id, thread_id")])
 def test_forgetting_takes_exactly_one_selector(selectors, told):
-    with pytest.raises(ValueError, match=f"takes one of id, thread_id, run_id, experience_id, got {told}$"):
+    with pytest.raises(ValueError, match=f"takes exactly one of id, thread_id, run_id, experience_id, got {told}$"):
         family(indexed_memory()).forget(**selectors)
 
 

@@ -72,7 +72,7 @@ def test_lines_end_with_the_byte_10_and_with_nothing_else(tmp_path):
     ("content", "where", "problem"),
     [
         (b"", 1, "format"),
-        (b"\xef\xbb\xbf" + f"{HEAD}\n{line()}".encode(), 1, "no JSON"),
+        (b"\xef\xbb\xbf" + f"{HEAD}\n{line()}".encode(), 1, "not JSON"),
         (b'{"format": "other", "version": 1, "items": 0}', 1, "format"),
         (b'{"format": "reasoningbank", "version": 2, "items": 0}', 1, "newer version"),
         (b'{"format": "reasoningbank", "version": 1}', 1, "number of items"),
@@ -92,14 +92,14 @@ def test_lines_end_with_the_byte_10_and_with_nothing_else(tmp_path):
         (f"{HEAD}\n{line(utility={'used': -1})}".encode(), 2, "utility.used"),
         (f"{HEAD}\n".encode(), None, "incomplete"),
         (f"{HEAD}\n{line()}\n{line(id='y')}\n".encode(), None, "incomplete"),
-        (f"{HEAD}\n{line()[:50]}".encode(), 2, "no JSON"),
-        (f"{HEAD}\n\n[]".encode(), 3, "no item"),
-        (f"{HEAD}\n".encode() + b'{"title": "\xff"}', 2, "no JSON"),
-        (f'{HEAD}\n{{"id": "a", "id": "b"}}'.encode(), 2, "'id' stands there twice"),
-        (f'{HEAD}\n{line()[:-1]}, "verifier_score": NaN}}'.encode(), 2, "NaN is no number"),
-        (f'{HEAD}\n{line(verifier_score=...)[:-1]}, "verifier_score": 1e400}}'.encode(), 2, "1e400 is no number"),
-        (f'{HEAD}\n{{"x": {"9" * 5000}}}'.encode(), 2, "no JSON"),
-        (HEAD.encode() + b"\n" + b"[" * 100_000, 2, "no JSON"),
+        (f"{HEAD}\n{line()[:50]}".encode(), 2, "not JSON"),
+        (f"{HEAD}\n\n[]".encode(), 3, "not an item"),
+        (f"{HEAD}\n".encode() + b'{"title": "\xff"}', 2, "not JSON"),
+        (f'{HEAD}\n{{"id": "a", "id": "b"}}'.encode(), 2, "'id' appears twice"),
+        (f'{HEAD}\n{line()[:-1]}, "verifier_score": NaN}}'.encode(), 2, "NaN is not a number"),
+        (f'{HEAD}\n{line(verifier_score=...)[:-1]}, "verifier_score": 1e400}}'.encode(), 2, "1e400 is not a number"),
+        (f'{HEAD}\n{{"x": {"9" * 5000}}}'.encode(), 2, "not JSON"),
+        (HEAD.encode() + b"\n" + b"[" * 100_000, 2, "not JSON"),
         (HEAD.encode() + b"\n" + b" " * 2_000_001, 2, "longer than"),
         (f"{HEAD}\n{line(id=...)}".encode(), 2, "has no id"),
         (f"{HEAD}\n{line(id='')}".encode(), 2, "MemoryItem.id"),
@@ -114,7 +114,7 @@ def test_lines_end_with_the_byte_10_and_with_nothing_else(tmp_path):
         (
             "\n".join([HEAD.replace("1}", "6}"), *(line(id=str(n), experience_id="e") for n in range(6))]).encode(),
             7,
-            "over 5 items",
+            "more than 5 items",
         ),
     ],
     ids=lambda value: "" if isinstance(value, bytes) else str(value),  # the bytes hold the time: no two workers agree
@@ -160,7 +160,9 @@ def test_an_id_that_means_something_else_here_is_refused(tmp_path):
     bank(first).export_jsonl(path)
     target = bank(indexed_memory())
     target.add([lesson("z", content="something else")])
-    with pytest.raises(ImportFileError, match=r"bank\.jsonl, line 3: the bank has the id 'z' with another text"):
+    with pytest.raises(
+        ImportFileError, match=r"bank\.jsonl, line 3: the bank has an item with the id 'z' and another text"
+    ):
         target.import_jsonl(path)
     assert [item.id for item in target.items()] == ["z"]
 
@@ -170,7 +172,9 @@ def test_an_item_that_differs_in_what_it_says_is_another_one(field, tmp_path):
     path, target = tmp_path / "bank.jsonl", bank(indexed_memory())
     path.write_text(f"{HEAD}\n{line(**{field: 'failure'})}")
     target.add([lesson("z")])
-    with pytest.raises(ImportFileError, match=r"bank\.jsonl, line 2: the bank has the id 'z' with another text"):
+    with pytest.raises(
+        ImportFileError, match=r"bank\.jsonl, line 2: the bank has an item with the id 'z' and another text"
+    ):
         target.import_jsonl(path)
     path.write_text(f"{HEAD}\n{line(tags=['x'], verifier_score=0.5)}")
     assert target.import_jsonl(path) == (0, 1)

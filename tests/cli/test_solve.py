@@ -136,11 +136,11 @@ def test_ctrl_c_leaves_a_whole_bank_and_says_how_to_go_on(solve):
     ("content", "message"),
     [
         ("", "holds no problem"),
-        ("{", "line 1: is no JSON"),
+        ("{", "line 1: is not JSON"),
         ('{"problem": "2 + 2"}\n[]\n', "line 2: needs a text in 'problem'"),
         ('{"problem": "  "}', "line 1: needs a text"),
         ('{"id": 1, "problem": "a"}\n{"id": 1, "problem": "b"}', "uses an id twice"),
-        ("[" * 100_000, "line 1: is no JSON"),
+        ("[" * 100_000, "line 1: is not JSON"),
     ],
 )
 def test_a_file_that_holds_no_problems_is_refused_with_its_line(solve, tmp_path, content, message):
