@@ -1,4 +1,4 @@
-"""`reasoningbank judge-audit`: a judge against known answers."""
+"""`reasoningbank judge-audit`: how often a judge is right on attempts with known answers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _model(name: str | None) -> Iterator[ResolvedModel]:
 
 
 def _attempt(problem: Problem, chat: BaseChatModel) -> Attempt:
-    """Return the attempt of the file, or make one."""
+    """Return the attempt of the file, or make one with the model."""
     from reasoningbank_langgraph.math_solver import solve_step
     from reasoningbank_langgraph.records import Attempt
 

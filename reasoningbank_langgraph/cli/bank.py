@@ -1,4 +1,4 @@
-"""`reasoningbank bank`: look at a bank, check it, repair it, clean it, move it to another embedder, serve it."""
+"""`reasoningbank bank`: show a bank, check it, repair it, clean it, re-embed it and serve it."""
 
 from __future__ import annotations
 

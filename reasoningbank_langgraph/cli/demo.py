@@ -1,4 +1,4 @@
-"""`reasoningbank demo`: a bank grows on twenty small problems, then new ones are solved with it and without."""
+"""`reasoningbank demo`: a bank grows on twenty small problems and is tried on new ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEARNING_PROBLEMS, NEW_PROBLEMS = 20, 8
 _AT_ONCE = 5
 """Problems worked on at once where the model runs elsewhere and does not say how many it takes."""
 
-# Two solved problems show a small model the form of an answer, which it does not get from a rule alone.
+# Two solved problems show a small model the form of an answer; an instruction alone does not.
 _EXAMPLES = (
     ("system", "You solve math problems. Write one short line of work, then the answer in \\boxed{}."),
     ("user", "Omar has 4 pens and buys 5 more. How many pens does Omar have now?"),
@@ -76,7 +76,7 @@ def _open_demo(bank: Path, model: str | None) -> Iterator[tuple[ResolvedModel, A
 
 
 def _solver(chat: BaseChatModel) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return the solver that the loop is put around."""
+    """Return the solver that the graph wraps."""
     brief = chat.bind(max_tokens=48)
 
     def solve(state: dict[str, Any]) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _solver(chat: BaseChatModel) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 def _learn(choice: ResolvedModel, store: Any, solver: Any, report: DemoReport, seed: str) -> None:
-    """Solve, judge by the known answer, distil, write: each problem may be shown what the earlier ones taught."""
+    """Solve, judge by the known answer, extract and write: each problem can use what earlier ones taught."""
     graph = _graph(choice.chat, solver, store, learn=True)
 
     def work(problem: Problem) -> DemoResult:
@@ -97,7 +97,7 @@ def _learn(choice: ResolvedModel, store: Any, solver: Any, report: DemoReport, s
 
 
 def _compare(choice: ResolvedModel, store: Any, solver: Any, report: DemoReport, seed: str) -> None:
-    """Solve new problems of the same kinds, each with what the bank holds for it and without."""
+    """Solve new problems of the same kinds, each without the bank and with it."""
     graph = _graph(choice.chat, solver, store, learn=False)
 
     def work(problem: Problem) -> tuple[DemoResult, DemoResult]:

@@ -1,4 +1,4 @@
-"""Kinds of problems that a model of 135 million parameters solves now and then."""
+"""Problems that a model of 135 million parameters solves now and then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `reasoningbank demo` shows: a line a problem under a line that moves, and what came of it."""
+"""What `reasoningbank demo` prints: a line for each problem, a progress bar and a summary."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from reasoningbank_langgraph.math_answers import equivalent, extract_answer
 from reasoningbank_langgraph.math_solver.problems import Problem
 
 _WIDE = 150
-"""Columns where the output is no terminal."""
+"""Columns where the output is not a terminal."""
 
 
 class DemoResult(NamedTuple):
-    """One problem after one try."""
+    """One problem solved once."""
 
     problem: Problem
     answer: str
@@ -33,21 +33,21 @@ class DemoResult(NamedTuple):
 
     @classmethod
     def of(cls, problem: Problem, values: Mapping[str, Any]) -> DemoResult:
-        """Read a try from the channels of a graph."""
+        """Read the result from the channels of a graph."""
         found = extract_answer(values["answer"]).text
         right = found is not None and equivalent(problem.answer or "", found)
         recalled = [memory["item"]["title"] for memory in values.get("memories") or []]
         learned = [lesson["title"] for lesson in values.get("lessons") or []]
         return cls(problem, found or values["answer"], right, "".join(recalled[:1]), "".join(learned[:1]))
 
-    def shown(self) -> Text:
-        """The answer, with what is right where it is wrong."""
+    def as_text(self) -> Text:
+        """Return the answer, with the right one beside a wrong one."""
         wrong = f" (not {self.problem.answer})"
         return Text(f"{shorten(self.answer, 12)}{' right' if self.right else wrong}", "green" if self.right else "red")
 
 
 class DemoReport:
-    """Prints as results come in, and keeps them for the end."""
+    """Prints results as they come in and keeps them for the summary."""
 
     def __init__(self, bank: MemoryBank, path: str) -> None:
         self.bank, self.path = bank, path
@@ -61,43 +61,43 @@ class DemoReport:
         found = f"{describe_totals(totals)} from earlier runs" if totals.items else "empty"
         console.print(Text("bank   ", "dim") + Text(f"{self.path}: {found}"))
 
-    def first_pass(self, count: int, tries: Iterable[DemoResult]) -> None:
-        """Show problems that are learned from, and the bank as it grows."""
+    def first_pass(self, count: int, results: Iterable[DemoResult]) -> None:
+        """Show the problems learned from, and the bank as it grows."""
         console.print(
             Text(f"\nFirst pass: {count} problems, each judged against its known answer and learned from", "bold")
         )
         with _progress_bar(count) as (bar, task):
-            for tried in tries:
-                self.learned_on.append(tried)
+            for result in results:
+                self.learned_on.append(result)
                 right, lessons = sum(one.right for one in self.learned_on), self.bank.totals().items
-                bar.console.print(self._line(tried.problem, tried.shown(), "learned", tried.learned))
+                bar.console.print(self._line(result.problem, result.as_text(), "learned", result.learned))
                 bar.update(task, advance=1, description=f"right {right}, lessons in the bank {lessons}")
 
     def second_pass(self, count: int, pairs: Iterable[tuple[DemoResult, DemoResult]]) -> None:
-        """Show new problems, each without and with what the bank holds for it."""
+        """Show new problems, each solved without the bank and with it."""
         console.print(
             Text(f"\nSecond pass: {count} new problems of the same kinds, without the bank and with it", "bold")
         )
         with _progress_bar(count) as (bar, task):
-            for without, having in pairs:
-                self.pairs.append((without, having))
-                both = Text("without ") + without.shown() + "  with " + having.shown()
-                bar.console.print(self._line(without.problem, both, "recalled", having.recalled))
+            for without, with_bank in pairs:
+                self.pairs.append((without, with_bank))
+                both = Text("without ") + without.as_text() + "  with " + with_bank.as_text()
+                bar.console.print(self._line(without.problem, both, "recalled", with_bank.recalled))
                 alone, helped = self._right()
                 bar.update(task, advance=1, description=f"right {alone} without, {helped} with")
 
     def closing(self, local: bool) -> None:
-        """Say what was learned, what was recalled and whether it helped, and no more than the numbers hold."""
-        right = sum(tried.right for tried in self.learned_on)
+        """Say what was learned and recalled and whether it helped, claiming no more than the numbers show."""
+        right = sum(result.right for result in self.learned_on)
         console.print(Text("\nSummary", "bold"))
         console.print(f"  solved    {right} of {len(self.learned_on)} in the first pass")
         console.print(f"  bank      {describe_totals(self.bank.totals())}: the next run starts from it")
         for title in self._titles():
             console.print(Text(f"  learned   {shorten(title, 90)}", "magenta"))
-        shown = {having.recalled for _, having in self.pairs if having.recalled}
-        count = sum(bool(having.recalled) for _, having in self.pairs)
+        shown = {with_bank.recalled for _, with_bank in self.pairs if with_bank.recalled}
+        count = sum(bool(with_bank.recalled) for _, with_bank in self.pairs)
         console.print(f"  recalled  {len(shown)} different lessons for {count} of {len(self.pairs)} new problems")
-        console.print(Text("  helped?   ") + Text(self.verdict(), "bold"))
+        console.print(Text("  helped?   ") + Text(self.conclusion(), "bold"))
         if local:
             console.print(
                 "  next      for a better model: reasoningbank model pull Qwen3-1.7B, then --model Qwen3-1.7B"
@@ -105,27 +105,25 @@ class DemoReport:
 
     def _titles(self) -> list[str]:
         """Up to three lessons of this run, the right attempts' first, each once."""
-        ordered = sorted(self.learned_on, key=lambda tried: not tried.right)
-        return list(dict.fromkeys(tried.learned for tried in ordered if tried.learned))[:3]
+        ordered = sorted(self.learned_on, key=lambda result: not result.right)
+        return list(dict.fromkeys(result.learned for result in ordered if result.learned))[:3]
 
-    def verdict(self) -> str:
+    def conclusion(self) -> str:
         """Return whether the bank helped, as far as the pairs show it."""
         alone, helped = self._right()
-        fixed = sum(having.right and not without.right for without, having in self.pairs)
-        broken = sum(without.right and not having.right for without, having in self.pairs)
-        p, tries = mcnemar(fixed, broken), len(self.pairs)
-        said = f"{alone} of {tries} right without the bank, {helped} with it: {fixed} fixed, {broken} broken, "
-        said += f"exact McNemar p {p:.2f}. "
+        fixed = sum(with_bank.right and not without.right for without, with_bank in self.pairs)
+        broken = sum(without.right and not with_bank.right for without, with_bank in self.pairs)
+        p, count = mcnemar(fixed, broken), len(self.pairs)
+        figures = f"{alone} of {count} right without the bank, {helped} with it: {fixed} fixed, {broken} broken"
         if p > 0.05:
-            return said + f"With {tries} problems this shows no difference either way."
-        return (
-            said
-            + ("It helped." if fixed > broken else "It did harm.")
-            + " This is one run of few problems: run it again."
-        )
+            meaning = f"With {count} problems this shows no difference either way."
+        else:
+            meaning = "It helped." if fixed > broken else "It did harm."
+            meaning += " This is one run of few problems: run it again."
+        return f"{figures}, exact McNemar p {p:.2f}. {meaning}"
 
     def _right(self) -> tuple[int, int]:
-        return sum(without.right for without, _ in self.pairs), sum(having.right for _, having in self.pairs)
+        return sum(without.right for without, _ in self.pairs), sum(with_bank.right for _, with_bank in self.pairs)
 
     def _line(self, problem: Problem, result: Text, name: str, lesson: str) -> Text:
         width = console.width if console.is_terminal else _WIDE
@@ -137,7 +135,7 @@ class DemoReport:
 
 
 def mcnemar(fixed: int, broken: int) -> float:
-    """Return the two-sided p of McNemar's exact test: of the pairs that differ, each way is as likely."""
+    """Return the two-sided p of McNemar's exact test: a pair that differs is as likely to differ either way."""
     differ = fixed + broken
     tail = sum(comb(differ, count) for count in range(min(fixed, broken) + 1))
     return min(1.0, 2 * tail / (1 << differ))

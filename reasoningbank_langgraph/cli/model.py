@@ -1,4 +1,4 @@
-"""`reasoningbank model`: see and fetch local models."""
+"""`reasoningbank model`: list local models and download them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `reasoningbank solve` shows: a paragraph a problem, a table at the end."""
+"""What `reasoningbank solve` prints: a paragraph for each problem and a table at the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STYLES = {"success": "green", "failure": "red", "indeterminate": "yellow"}
 
 
 class PartSeconds:
-    """Seconds a problem took, by part; what passes between retrieval and judging is the solver's."""
+    """The seconds that a problem took, by part; the time between retrieval and judging is the solver's."""
 
     def __init__(self, parts: dict[str, float]) -> None:
         self.parts = parts
@@ -50,13 +50,13 @@ class SolveOutcome(NamedTuple):
 
     @property
     def verdict(self) -> dict[str, Any]:
-        """The verdict's fields; empty where it did not come to one."""
+        """The fields of the verdict; empty where there is none."""
         return self.values.get("verdict") or {}
 
 
 @dataclass
 class SolveReport:
-    """Prints as problems come in, and keeps count."""
+    """Prints problems as they are done, and keeps count."""
 
     bank: MemoryBank
     thread: str
@@ -67,7 +67,7 @@ class SolveReport:
 
     @property
     def exit_code(self) -> int:
-        """0 when every problem was worked on, 1 when one could not be, 130 after Ctrl-C."""
+        """0 when all problems were worked on, 1 when one failed with an error, 130 after Ctrl-C."""
         if self.stopped:
             return 130
         return 1 if any(outcome.error for _, outcome in self.outcomes) else 0
@@ -172,7 +172,7 @@ class SolveReport:
 
 
 def shorten(text: str, length: int) -> str:
-    """One clean line: text of models and files must not control the terminal."""
+    """Return one clean line of at most this length: text of models and files must not control the terminal."""
     line = " ".join(clean_line(text).split())
     return line if len(line) <= length else line[: length - 1] + "…"
 

@@ -20,7 +20,7 @@ from reasoningbank_langgraph.text.visible import printable
 
 
 class SafeConsole(Console):
-    """Shows what a text holds: markup as it stands, and a character that would steer the terminal as its escape."""
+    """Prints text as it is: no markup, and a character that would control the terminal as its escape."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, soft_wrap=True, highlight=False, markup=False, emoji=False)
@@ -35,7 +35,7 @@ console, error_console = SafeConsole(), SafeConsole(stderr=True)
 
 
 class Commands(TyperGroup):
-    """Commands whose refusals may name files and labels, so they are made printable as well."""
+    """A group of commands whose usage errors are made printable, as they may quote files and labels."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -56,7 +56,7 @@ class _Warnings(logging.Handler):
 
 
 def prepare() -> None:
-    """Let warnings and unforeseen errors take the same way to the terminal."""
+    """Print warnings and unexpected errors through the same consoles."""
     logging.basicConfig(level=logging.WARNING, handlers=[_Warnings()])
     sys.excepthook = lambda *error: error_console.print("".join(traceback.format_exception(*error)))
 

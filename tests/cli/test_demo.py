@@ -95,4 +95,4 @@ def test_what_is_said_of_the_bank_is_no_more_than_the_pairs_hold(fixed, broken, 
     pairs = [(False, True)] * fixed + [(True, False)] * broken + [(True, True)] * (10 - fixed - broken)
     report = DemoReport(SimpleNamespace(), "bank")
     report.second_pass(10, [(tried(without), tried(having)) for without, having in pairs])
-    assert said in report.verdict()
+    assert said in report.conclusion()
