@@ -18,9 +18,9 @@ class _Event(TypedDict):
     ms: float
     """Milliseconds the step took."""
     count: int
-    """Of what the step is about: lessons, verdicts or rollouts."""
+    """How many lessons, verdicts or rollouts the step dealt with."""
     ids: list[str]
-    """Ids of the lessons it is about."""
+    """Ids of the lessons it dealt with."""
 
 
 class RetrievedEvent(_Event):
@@ -34,13 +34,13 @@ class RetrievedEvent(_Event):
 
 
 class JudgedEvent(_Event):
-    """An attempt was judged; of MaTTS, all rollouts of the task were."""
+    """An attempt was judged; with MaTTS one event stands for all rollouts of the task."""
 
     event: Literal["judged"]
     statuses: NotRequired[dict[VerdictStatus, int]]
-    """Of MaTTS: how many verdicts of each status."""
+    """With MaTTS: how many verdicts have each status."""
     status: NotRequired[VerdictStatus]
-    """Of a single attempt, like the next four."""
+    """Of a single attempt, as are `reason`, `judge`, `asked` and `fallbacks`."""
     reason: NotRequired[str | None]
     """Why the verdict is indeterminate."""
     judge: NotRequired[str]
@@ -63,7 +63,7 @@ class ExtractedEvent(_Event):
 
 
 class ConsolidatedEvent(_Event):
-    """Lessons were written; `count` is of those that were new."""
+    """Lessons were written; `count` is how many were new, `ids` all that the bank now holds of this attempt."""
 
     event: Literal["consolidated"]
     namespace: list[str]

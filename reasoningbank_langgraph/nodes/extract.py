@@ -13,7 +13,7 @@ from reasoningbank_langgraph.extraction import PROMPT_HASH, Extraction, Judged, 
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict, utc_now
 from reasoningbank_langgraph.state import ChannelNames, ExtractionReport, Selector
-from reasoningbank_langgraph.state.attempts import attempt_of
+from reasoningbank_langgraph.state.attempts import attempt_of, is_empty
 from reasoningbank_langgraph.state.lineage import Line
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def create_extract(
         messages: likewise for the conversation.
 
     Raises:
-        MissingStateError: when run, no verdict is there.
+        MissingStateError: when run, no verdict is there; or a judged attempt has neither an answer nor messages:
+            `task`, `answer` and `messages` have to be those of the judge.
     """
     extractor = LessonExtractor(chat_model(model), max_tokens=max_tokens, time_limit=time_limit)
     names, caller = ChannelNames(task, answer, messages), extractor.caller
@@ -68,10 +69,18 @@ def create_extract(
 
 
 def judged_of(state: State, names: ChannelNames) -> Judged:
-    """Return the attempt in the state and the verdict on it. Raises `MissingStateError` if there is no verdict."""
+    """Return the attempt in the state and the verdict on it.
+
+    Raises:
+        MissingStateError: there is no verdict; or an attempt that was judged a success or a failure has neither an
+            answer nor messages, because this node looks for them in other channels than the judge did.
+    """
     if not state.get("verdict"):
         raise MissingStateError("extract", "verdict", "judge")
-    return Judged(attempt_of(state, names), Verdict(**state["verdict"]))
+    judged = Judged(attempt_of(state, names), Verdict(**state["verdict"]))
+    if judged.verdict.status != "indeterminate" and is_empty(judged.attempt):
+        raise MissingStateError("extract", str(names.answer), "the solver")
+    return judged
 
 
 def make_items(judged: Judged, distilled: Extraction, model: str, context: Context) -> list[MemoryItem]:

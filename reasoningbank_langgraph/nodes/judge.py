@@ -15,7 +15,7 @@ from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.state import ChannelNames, Selector
-from reasoningbank_langgraph.state.attempts import attempt_of
+from reasoningbank_langgraph.state.attempts import attempt_of, is_empty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def create_judge(
     def judge_attempt(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
-            verdict = _unanswered(attempt) or as_verdict(
+            verdict = _unanswered(attempt, names) or as_verdict(
                 name, call_unstreamed(partial(runnable.invoke, attempt), context.config)
             )
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
@@ -72,7 +72,7 @@ def create_judge(
     async def ajudge_attempt(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
-            verdict = _unanswered(attempt) or as_verdict(
+            verdict = _unanswered(attempt, names) or as_verdict(
                 name, await acall_unstreamed(partial(runnable.ainvoke, attempt), context.config)
             )
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
@@ -82,11 +82,12 @@ def create_judge(
     return MemoryNode("judge", judge_attempt, ajudge_attempt, names)
 
 
-def _unanswered(attempt: Attempt) -> Verdict | None:
-    """An attempt that left nothing to judge: no answer and no message."""
-    if (attempt.answer and attempt.answer.strip()) or any(message.role == "assistant" for message in attempt.messages):
+def _unanswered(attempt: Attempt, names: ChannelNames) -> Verdict | None:
+    """An attempt that left nothing to judge."""
+    if not is_empty(attempt):
         return None
-    return Verdict(status="indeterminate", reason="no_evidence", rationale="the solver gave no answer", judge="none")
+    rationale = f"no answer in channel {names.answer!r} and no new message of the model in {names.messages!r}"
+    return Verdict(status="indeterminate", reason="no_evidence", rationale=rationale, judge="none")
 
 
 def _update(verdict: Verdict, judge: object, context: Context, started: float) -> Update:

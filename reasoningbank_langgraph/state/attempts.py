@@ -146,6 +146,12 @@ def attempt_of(state: Mapping[str, Any], names: ChannelNames) -> Attempt:
     )
 
 
+def is_empty(attempt: Attempt) -> bool:
+    """Say whether an attempt left nothing to judge: no answer and no message of the model."""
+    answered = attempt.answer is not None and attempt.answer.strip()
+    return not answered and all(message.role != "assistant" for message in attempt.messages)
+
+
 def _finished(state: Mapping[str, Any], names: ChannelNames) -> StartedAttempt:
     """What would have been noted at the start of a conversation that came in whole: its last task and the reply."""
     started, raw = start_attempt(state, names), _conversation(state, names)

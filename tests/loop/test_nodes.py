@@ -193,10 +193,23 @@ def test_a_step_says_what_the_judge_decided_and_how_its_model_was_asked(asynchro
 def test_an_attempt_that_left_nothing_is_shown_to_no_judge(state, asynchronously):
     node = create_judge(judge=lambda attempt: pytest.fail("asked"))
     update, events = run(node, {"task": "add", **state}, asynchronously=asynchronously)
-    nothing = Verdict(status="indeterminate", reason="no_evidence", rationale="the solver gave no answer", judge="none")
+    nothing = Verdict(
+        status="indeterminate",
+        reason="no_evidence",
+        rationale="no answer in channel 'answer' and no new message of the model in 'messages'",
+        judge="none",
+    )
     assert update["verdict"] == nothing.to_json()
     told = {"count": 1, "ids": [], "status": "indeterminate", "reason": "no_evidence", "judge": "none"}
     assert events == [event("judged", **told, asked=None, fallbacks={})]
+
+
+@SIDES
+def test_extract_refuses_an_attempt_that_was_judged_by_what_stands_in_other_channels(asynchronously):
+    verdict = Verdict(status="success", rationale="right", judge="mine").to_json()
+    state = {"task": "add", "reply": "4", "verdict": verdict}
+    with pytest.raises(MissingStateError, match="'extract' found nothing in channel 'answer'"):
+        run(create_extract(ScriptedChatModel([])), state, asynchronously=asynchronously)
 
 
 @SIDES
