@@ -138,6 +138,6 @@ def test_a_model_that_is_away_ends_the_command_with_one_line(monkeypatch, tmp_pa
     file.write_text('{"id": "a", "problem": "2 + 2", "answer": "4"}')
     done = CliRunner().invoke(app, ["judge-audit", "--file", str(file)])
     assert done.exit_code == 1
-    assert done.stdout.splitlines()[-1].startswith(
+    assert done.stderr.splitlines()[-1].startswith(
         "Error: attempt at a: the model call failed with ValueError: no route"
     )
