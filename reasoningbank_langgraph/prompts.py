@@ -1,4 +1,6 @@
-"""Every prompt as a constant. Our own wording throughout; the comment above each says which idea it carries out.
+"""Every prompt as a constant, but for the header of the lessons in `text.memories`. Our own wording throughout.
+
+The comment above each prompt says which idea it carries out.
 
 Templates are filled with `str.format` by keyword: a missing field raises, and braces inside values (LaTeX) are safe.
 """

@@ -24,7 +24,7 @@ class StoreLockedError(StoreError):
         self.path, self.owner = path, owner
         super().__init__(
             f"the bank at {str(path)!r} is in use by {owner}: close that store first, "
-            "or run `chroma run` and use ChromaStore.from_server for several writers"
+            "or run `reasoningbank bank serve` and use ChromaStore.from_server for several writers"
         )
 
 

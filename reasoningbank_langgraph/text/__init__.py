@@ -1,4 +1,4 @@
-"""Sanitising, fencing, budgeting and redacting of untrusted text.
+"""The block of lessons a model sees, and untrusted text: sanitised, fenced, cut to a budget, redacted.
 
 - `memories`: the block of lessons that a model sees before it solves a task
 - `trajectory`: an attempt as fenced text for the judge and the extractor: material to look at, never instructions

@@ -78,7 +78,10 @@ def markdown(docstring):
         if found := SECTION.fullmatch(line):
             section = found[1]
             lines += [f"**{section}**", ""]
-        elif section in ("", "Example", "Returns", "Yields"):
+            continue
+        if line[:1].strip():
+            section = ""
+        if section in ("", "Example", "Returns", "Yields"):
             lines.append(line[4:] if section else line)
         elif item := ENTRY.fullmatch(line):
             lines.append(f"- `{item[1]}`: {item[2]}")

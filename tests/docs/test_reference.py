@@ -8,6 +8,7 @@ from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.conftest import check_each, table_cells
 from tests.docs.configuration import BANK_FILES, VARIABLES, environment
 from tests.docs.reference import FOLDER, PAGES, written
+from tests.docs.source import markdown
 
 
 @check_each(PAGES)
@@ -35,3 +36,8 @@ def test_the_folder_of_a_bank_holds_the_files_that_are_described(tmp_path):
     described = {name.strip("*") for names in BANK_FILES for name in names.split(", ")}
     found = {"a folder named by an id" if path.is_dir() else path.name for path in tmp_path.iterdir()}
     assert {ENDING if name.endswith(ENDING) else name for name in found} == described
+
+
+def test_a_paragraph_behind_the_arguments_keeps_its_words():
+    docstring = "Do it.\n\nArgs:\n    name: of the bank,\n        in full.\n\nA task without one is refused."
+    assert markdown(docstring).splitlines()[-1] == "A task without one is refused."
