@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from reasoningbank_langgraph.cli.identifiers import format_id, parse_id, parse_n
 from reasoningbank_langgraph.cli.solve_report import plural
 from reasoningbank_langgraph.cli.terminal import console
 
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.store import ChromaStore
+
 _Namespace = Annotated[str, typer.Option(help="Namespace of the lessons, as `bank show` prints it.")]
 _File = Annotated[Path, typer.Argument(help="JSONL file.")]
 
@@ -21,10 +24,7 @@ _File = Annotated[Path, typer.Argument(help="JSONL file.")]
 def export_(file: _File, namespace: _Namespace, bank: BankFolder = DEFAULT_FOLDER) -> None:
     """Write the lessons of a namespace to a JSONL file."""
     with open_bank(bank) as store:
-        memory = MemoryBank(store, parse_namespace(namespace))
-        if not memory.totals().items:
-            raise typer.BadParameter(f"there are no lessons in {namespace!r}", param_hint="--namespace")
-        count = memory.export_jsonl(file)
+        count = _bank_with_lessons(store, namespace).export_jsonl(file)
         console.print(f"{plural(count, 'lesson')} written to {file}")
 
 
@@ -57,7 +57,15 @@ def forget(
     if len(selectors) != 1:
         raise typer.BadParameter("give exactly one of --item, --thread, --run and --experience")
     with open_bank(bank) as store:
-        removed = MemoryBank(store, parse_namespace(namespace)).forget(**selectors, cascade=cascade)
+        removed = _bank_with_lessons(store, namespace).forget(**selectors, cascade=cascade)
         console.print(
             f"{plural(len(removed), 'lesson')} removed" + "".join(f"\n  {format_id(name)}" for name in removed)
         )
+
+
+def _bank_with_lessons(store: ChromaStore, namespace: str) -> MemoryBank:
+    """Return a bank that holds something: with a mistyped namespace nothing would be done, and no error say so."""
+    memory = MemoryBank(store, parse_namespace(namespace))
+    if not memory.totals().items:
+        raise typer.BadParameter(f"there are no lessons in {namespace!r}", param_hint="--namespace")
+    return memory

@@ -64,3 +64,9 @@ def test_forgetting_takes_one_selector(folder, words):
     done = call("forget", "--namespace", "m", *words, "--bank", folder)
     assert done.exit_code == 2
     assert len(left(folder)) == 5
+
+
+def test_forgetting_in_a_namespace_without_lessons_is_refused(folder):
+    done = call("forget", "--namespace", "mm", "--item", "gran", "--bank", folder)
+    assert done.exit_code == 2
+    assert "there are no lessons in 'mm'" in done.output
