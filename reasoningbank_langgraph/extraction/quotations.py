@@ -10,7 +10,7 @@ from reasoningbank_langgraph.messages import well_formed
 from reasoningbank_langgraph.records import Attempt
 from reasoningbank_langgraph.text.folding import Folded
 
-_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|[bfnrt])")
+_ESCAPE = re.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|[bfnrt])")
 """At any depth of JSON within JSON. LaTeX commands that begin alike lose a letter, in a lesson as in the texts."""
 _LETTERS = re.compile(r"[\W_]+")
 _CONTENT_NAMES = ("content", "text", "lesson", "body", "insight", "strategy", "details")

@@ -44,7 +44,7 @@ class ChromaStore(BaseStore):
 
     Every method raises `StoreClosedError` after `close()` and `ForkedStoreError` in a child that was forked since the
     store was opened, where `close()` and the end of the process leave the parent's store alone. Writes raise
-    `InvalidValueError`, `InvalidNamespaceError` or `EmbeddingError` before anything is written.
+    `InvalidValueError`, LangGraph's `InvalidNamespaceError` or `EmbeddingError` before anything is written.
     """
 
     supports_ttl = True

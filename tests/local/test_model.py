@@ -153,7 +153,7 @@ def test_a_model_whose_server_was_killed_says_so_and_sends_nobody_its_key(progra
     with start() as server:
         model = server.chat_model()
         os.kill(server._process.pid, signal.SIGKILL)
-        assert until(server._process.ended)
+        assert until(server._process.exit_reason)
         port = int(server.base_url.rpartition(":")[2].partition("/")[0])
         with socket.create_server(("127.0.0.1", port)) as other:
             other.setblocking(False)

@@ -132,7 +132,7 @@ def test_lessons_are_accepted_in_linear_time(unit):
 
     assert_linear(lambda reply: accept([attempt], reply, 3), listed, SIZES)
     assert_linear(
-        lambda text: Quotations([Attempt(task="t", answer=text)], str.upper).hold(json.loads(ITEM)), repeated(unit)
+        lambda text: Quotations([Attempt(task="t", answer=text)], str.upper).contain(json.loads(ITEM)), repeated(unit)
     )
 
 
