@@ -148,10 +148,8 @@ def conclude(pool: Sequence[Rollout], opinion: Opinion | None) -> Selection:
 
 def chosen_by_function(choose: Choose, state: Mapping[str, Any], rollouts: Sequence[Rollout]) -> Selection:
     """Return the choice of a function of the user's own. Raises `ValueError` where it is no index of a rollout."""
-    index, name = (
-        choose([judged_rollout(state, rollout) for rollout in rollouts]),
-        getattr(choose, "__name__", "select"),
-    )
+    name = getattr(choose, "__name__", "select")
+    index = choose([judged_rollout(state, rollout) for rollout in rollouts])
     if not hasattr(index, "__index__") or not 0 <= index < len(rollouts):
         raise ValueError(
             f"{name} chose {index!r}: return the index of one of the {len(rollouts)} rollouts it was given"
