@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.callbacks import get_usage_metadata_callback
@@ -22,7 +23,7 @@ from reasoningbank_langgraph.math_answers import final_answer
 from reasoningbank_langgraph.math_solver import create_math_solver, solve_prompt, solve_step
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.prompts import prompt_hash
-from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Attempt, Provenance
+from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Attempt, Provenance, utc_now
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -113,11 +114,12 @@ def solve_several_times(chat: BaseChatModel, config: ExperimentConfig, arm: Arm)
 
 
 def _put_in_order(bank: MemoryBank, shown: ShownMemory) -> None:
-    """Put the memory where the graph will find it: a store without an index returns items in the order of their ids."""
-    provenance = Provenance(thread_id=bank.namespace[-1])
+    """Put the memory where the graph will find it in this order: without an index the newest items come first."""
+    provenance, newest = Provenance(thread_id=bank.namespace[-1]), utc_now()
     for place, memory in enumerate(shown.items):
         name = f"{place:03d}-{memory.item.id}"
-        changes = {"id": name, "experience_id": name, "task_id": name, "provenance": provenance}
+        made = newest - timedelta(microseconds=place)
+        changes = {"id": name, "experience_id": name, "task_id": name, "provenance": provenance, "created_at": made}
         bank.add([memory.item.model_copy(update=changes)])
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -10,11 +11,16 @@ from rich.console import Console
 
 from reasoningbank_langgraph.errors import ExperimentError, InvalidRecordError
 from reasoningbank_langgraph.experiments import run as running
+from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.memories import ShownMemory
 from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.experiments.run import Models, Run
+from reasoningbank_langgraph.experiments.solving import solve_several_times
 from reasoningbank_langgraph.local import model_choice
 from reasoningbank_langgraph.local.model_choice import ResolvedModel
+from reasoningbank_langgraph.math_solver.problems import Problem
+from reasoningbank_langgraph.records import MemoryItem, RetrievedMemory
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
 from . import worlds
@@ -271,3 +277,26 @@ def test_reading_rows_leaves_a_line_that_is_being_written_alone(tmp_path):
     with run.results.path.open("ab") as file:
         file.write(whole[-20:])
     assert len(Results(tmp_path / "out").rows) == 6
+
+
+def test_the_solver_of_several_attempts_is_shown_the_memory_in_the_order_of_its_arm(tmp_path):
+    learned = {"one": 2, "two": 9, "three": 5}  # hours: neither the oldest nor the newest is the first
+    items = [
+        MemoryItem(
+            title=title,
+            description=f"when {title}",
+            content=f"do {title}",
+            outcome="success",
+            task=f"task {title}",
+            created_at=datetime(2026, 1, 1, hour, tzinfo=UTC),
+        )
+        for title, hour in learned.items()
+    ]
+    shown = ShownMemory("", tuple(RetrievedMemory(item=item, why="near") for item in items))
+    chat, arm = worlds.model(), Arm("matts-parallel-2+memory", "retrieved", 2)
+    problem = Problem("p", "Someone has 2 figs and gets 3 figs. How many figs is that?", "5")
+    solve_several_times(chat, config(tmp_path), arm)(problem, shown, 0)
+    assert len(chat.calls) >= 2
+    for messages in chat.calls:
+        prompt = "".join(message.text for message in messages)
+        assert sorted(learned, key=lambda title: prompt.index(f"do {title}")) == list(learned)
