@@ -17,7 +17,7 @@ def repeated(unit, head="", tail=""):
     return make
 
 
-def assert_linear(function, make_input, sizes=(50_000, 100_000, 200_000), *, doubling=2.8, tries=4):
+def assert_linear(function, make_input, sizes=(50_000, 100_000, 200_000), *, doubling=2.8, tries=8):
     """Fail where doubling the input costs more than `doubling` times the work; 2 is linear, 4 quadratic.
 
     Every size is compared with the first, and a larger one is not tried where a smaller one has failed already, so

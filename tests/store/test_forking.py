@@ -170,10 +170,10 @@ ORPHAN = """
 child = os.fork()
 if child == 0:
     os.setsid()
+    say("forked")
     sys.stdin.readline()
     os._exit(0)
-say("forked")
-os.kill(os.getpid(), signal.SIGKILL)
+signal.pause()
 """
 
 
@@ -181,6 +181,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_child_does_not_keep_the_lock_of_a_parent_that_was_killed(folder, embeddings):
     with start(CHILD + ORPHAN, folder) as process:
         assert process.stdout.readline() == "forked\n"
+        process.kill()
         process.wait()
         with ChromaStore.from_path(folder, embeddings=embeddings) as store:
             assert store.get(("a",), "k") is not None
