@@ -234,7 +234,7 @@ class RetrievedMemory(Record):
 
 
 class Attempt(Record):
-    """One try at one task: what a judge looks at and an extractor learns from."""
+    """One pass at one task: what a judge looks at and an extractor learns from."""
 
     task: Text
     task_id: str = Field(default_factory=lambda data: task_key(data.get("task", "")))

@@ -19,7 +19,7 @@ CONFIG = {"configurable": {"thread_id": "t"}}
 NODES = ["retrieve", "solve", "judge", "extract", "consolidate"]
 TASKS = ["add the apples", "add the pears", "add the plums"]
 VARIANTS = [("count twice", "sort first", "name the unit"), ("draw a picture", "check the sum"), ("estimate first",)]
-"""Titles of the lessons of the first, second and third try at a task."""
+"""Titles of the lessons of the first, second and third attempt at a task."""
 
 
 class Flow(NamedTuple):
@@ -113,21 +113,21 @@ def solve(state):
 
 
 def differing_model(first=None, steady=()):
-    """A model whose lessons differ in number and text from try to try.
+    """A model whose lessons differ in number and text from attempt to attempt.
 
     Args:
-        first: by task, which of the `VARIANTS` its first try gives; 0 if not said.
-        steady: tasks whose tries give all the same.
+        first: by task, which of the `VARIANTS` its first attempt gives; 0 if not said.
+        steady: tasks whose attempts give all the same.
     """
-    tries = Counter(first or {})
+    attempts = Counter(first or {})
 
     def reply(messages):
         task = next(task for task in TASKS if task in messages[1].text)
         if "You check whether" in messages[0].text:
             return verdict("failure" if "pears" in task else "success")
-        tries[task] = 1 if task in steady else tries[task] + 1
-        titles = VARIANTS[(tries[task] - 1) % len(VARIANTS)]
-        return lessons(*(f"{title} of {task.split()[-1]}" for title in titles), way=tries[task])
+        attempts[task] = 1 if task in steady else attempts[task] + 1
+        titles = VARIANTS[(attempts[task] - 1) % len(VARIANTS)]
+        return lessons(*(f"{title} of {task.split()[-1]}" for title in titles), way=attempts[task])
 
     return ScriptedChatModel(reply)
 

@@ -2,8 +2,8 @@
 
     python examples/matts/vote.py
 
-A clumsy clerk adds up bills and is right in three of four tries. MaTTS lets him try five times, takes the answer of
-most tries, and stops as soon as no further try could change it.
+A clumsy clerk adds up bills and is right in three of four attempts. MaTTS lets him make five, takes the answer of most,
+and stops as soon as no further attempt could change it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Bills(TypedDict, total=False):
 
 
 def clerk(state: dict[str, Any], config: RunnableConfig) -> dict[str, str]:
-    """Add up; the last of four tries forgets an item."""
+    """Add up; the last of four attempts forgets an item."""
     amounts = [int(word) for word in state["task"].split() if word.isdecimal()]
     slip = config["configurable"]["rollout"] % 4 == 3
     return {"answer": str(sum(amounts[1:] if slip else amounts))}
@@ -45,11 +45,11 @@ def write(state: Bills) -> Bills:
 
 
 # learn=False: this clerk has no model that could put lessons into words. With one, leave it out and give model=...
-tries = create_matts(clerk, k=5, stop_after=3, learn=False)
+voting = create_matts(clerk, k=5, stop_after=3, learn=False)
 
 builder = StateGraph(Bills)
 builder.add_node("phrase", phrase)
-builder.add_node("solve", tries.compile())
+builder.add_node("solve", voting.compile())
 builder.add_node("write", write)
 builder.add_edge(START, "phrase")
 builder.add_edge("phrase", "solve")
@@ -60,4 +60,4 @@ if __name__ == "__main__":
     for event in graph.stream({"amounts": [12, 30, 7]}, stream_mode="custom", subgraphs=True):
         print(event)
     print(graph.invoke({"amounts": [12, 30, 7]})["letter"])
-    print(tries.compile().get_graph(xray=True).draw_mermaid())
+    print(voting.compile().get_graph(xray=True).draw_mermaid())

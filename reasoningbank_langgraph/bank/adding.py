@@ -24,7 +24,7 @@ class WriteResult(NamedTuple):
 
 
 def add(namespace: Namespace, match: Match, items: Sequence[MemoryItem], cap: int) -> Ops[WriteResult]:
-    """Write the items of one experience, unless its attempt is in the bank already; remove rows of an earlier try."""
+    """Write the items of one experience, unless its attempt is in the bank already; remove rows of an earlier call."""
     if len(items) > cap:
         raise TooManyItemsError(len(items), cap)
     if not items:

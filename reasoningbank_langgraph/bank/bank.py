@@ -78,9 +78,9 @@ class MemoryBank:
     def add(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> WriteResult:
         """Write the lessons of one attempt: all together or none, and once, however often it is called.
 
-        Rows that are there already keep their counts. Rows that an earlier try at the same attempt left and this one
-        does not have are removed. An attempt whose digest is in the bank under another experience (a replay) adds
-        nothing. Items without a digest are known by their experience alone.
+        Rows that are there already keep their counts. Rows that an earlier call left of the same attempt and that
+        this one does not have are removed. An attempt whose digest is in the bank under another experience (a replay)
+        adds nothing. Items without a digest are known by their experience alone.
 
         Raises:
             TooManyItemsError: more than `cap` items.

@@ -123,5 +123,5 @@ def to_item(row: Item) -> MemoryItem:
         return MemoryItem(**{name: row.value[name] for name in MemoryItem.model_fields if name in row.value})
     except (KeyError, TypeError, InvalidRecordError) as error:
         raise StoreCorruptedError(
-            f"row {row.key!r} of namespace {row.namespace!r} is not a memory item: {error!r:.200}"
+            f"row {row.key!r} of namespace {row.namespace!r} is not a lesson: {error!r:.200}"
         ) from error

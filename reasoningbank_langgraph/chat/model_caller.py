@@ -112,7 +112,7 @@ class _Call(NamedTuple):
 
 
 class _PendingRequest:
-    """One request on its way to a reply: which format is tried next, and what the tries have shown."""
+    """One request on its way to a reply: which format is asked for next, and what was learned so far."""
 
     def __init__(self, known: KnownFormats, request: Request, purpose: str, outages: Outages) -> None:
         self.known_formats, self.request, self.purpose, self.outages = known, request, purpose, outages

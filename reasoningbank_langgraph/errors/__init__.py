@@ -6,7 +6,7 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
         InvalidRecordError (ValueError)            a record was given values it cannot hold
             BlankFieldError                        a required text is empty or only invisible characters
             FieldTooLongError                      a text is longer than its cap
-            TooManyItemsError                      one attempt brought more items than allowed
+            TooManyItemsError                      one attempt brought more lessons than allowed
         InvalidTaskError (ValueError)              the task is empty, too long or not text
         NamespaceError (ValueError)                a namespace has no labels that a store accepts
             MissingNamespaceLabelError             a label in braces has no value in config or context

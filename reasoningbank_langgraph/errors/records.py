@@ -26,11 +26,11 @@ class FieldTooLongError(InvalidRecordError):
 
 
 class TooManyItemsError(InvalidRecordError):
-    """One attempt brought more items than the bank takes from it."""
+    """One attempt brought more lessons than the bank takes from it."""
 
     def __init__(self, count: int, cap: int) -> None:
         self.count, self.cap = count, cap
-        super().__init__(f"one attempt may add at most {cap} items, got {count}: keep the {cap} most useful ones")
+        super().__init__(f"one attempt may add at most {cap} lessons, got {count}: keep the {cap} most useful ones")
 
 
 class InvalidTaskError(ReasoningBankError, ValueError):

@@ -3,7 +3,7 @@
 - `config`: the settings of an experiment, saved with the run: enough to repeat it
 - `run`: carries out an experiment: learn, then compare the arms on the same problems, and report
 - `folder`: the folder of a run: it belongs to one configuration, its models and one set of problems
-- `arms`: what each arm shows the solver, and how often it tries
+- `arms`: what each arm shows the solver, and how many attempts it makes
 - `learning`: makes a bank: the loop works through problems in order and keeps what it learns
 - `banks`: from the bank that was learned to the banks that are shown: frozen, for some arms only a part of it
 - `memories`: what an arm shows the solver before a problem, and the controls that tell memory from mere text

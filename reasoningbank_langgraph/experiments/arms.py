@@ -1,4 +1,4 @@
-"""The arms of an experiment: what each shows the solver, and how often it tries."""
+"""The arms of an experiment: what each shows the solver, and how many attempts it makes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _named_arms(config: ExperimentConfig) -> list[Arm]:
     arms: list[Arm] = []
     for name in config.arms:
         if name.startswith("matts"):
-            arms += _tries(config, memory=name.endswith("+memory"))
+            arms += _several_attempts(config, memory=name.endswith("+memory"))
         else:
             arms.append(_single(name))
     return [*arms, *(Arm(f"memory-{size}", "retrieved", bank=size) for size in sorted(config.bank_sizes))]
@@ -57,10 +57,10 @@ def _single(name: str) -> Arm:
 def _scaling_arms(config: ExperimentConfig) -> list[Arm]:
     """Memory or none, times the attempts, times the modes (paper section 4.3)."""
     alone = [Arm("baseline"), Arm("memory", "retrieved")]
-    return [*alone, *_tries(config, memory=False), *_tries(config, memory=True)]
+    return [*alone, *_several_attempts(config, memory=False), *_several_attempts(config, memory=True)]
 
 
-def _tries(config: ExperimentConfig, *, memory: bool) -> list[Arm]:
+def _several_attempts(config: ExperimentConfig, *, memory: bool) -> list[Arm]:
     kind: Memory = "retrieved" if memory else "none"
     return [
         Arm(f"matts-{mode}-{attempts}{'+memory' if memory else ''}", kind, attempts, mode)

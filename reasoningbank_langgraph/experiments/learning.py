@@ -51,7 +51,7 @@ class Learner:
         critic: judges and distils.
         config: settings of retrieval and of the judge.
         embeddings: the embedder of the bank.
-        arm: what its rows are called, and how often it tries.
+        arm: what its rows are called, and how many attempts it makes.
         seed: of its rows.
 
     Raises:

@@ -80,7 +80,7 @@ def measured() -> Iterator[Usage]:
 
 
 def solve_once(chat: BaseChatModel, config: ExperimentConfig) -> Solve:
-    """Return a solver that tries once, with the bundled prompt."""
+    """Return a solver that makes one attempt, with the bundled prompt."""
     step = solve_step(chat, config.max_tokens)
 
     def solve(problem: Problem, shown: ShownMemory, seed: int) -> Solution:
@@ -91,7 +91,7 @@ def solve_once(chat: BaseChatModel, config: ExperimentConfig) -> Solve:
 
 
 def solve_several_times(chat: BaseChatModel, config: ExperimentConfig, arm: Arm) -> Solve:
-    """Return a solver whose tries share a memory; one is selected without a look at the reference."""
+    """Return a solver whose attempts share a memory; one is selected without a look at the reference."""
     store = InMemoryStore()
     whole_memory: dict[str, Any] = {"k": ITEMS_PER_GROUP * config.k, "max_items": config.max_items}
     app = create_math_solver(

@@ -87,7 +87,7 @@ def _by_arm(rows: Sequence[ResultRow], config: ExperimentConfig) -> dict[str, li
 
 
 def _arm(name: str, rows: Sequence[ResultRow], config: ExperimentConfig, *, compared: bool) -> ArmSummary:
-    tries = {(row.seed, row.id): row.pass_at_k for row in rows if row.pass_at_k is not None}
+    any_right = {(row.seed, row.id): row.pass_at_k for row in rows if row.pass_at_k is not None}
     nearest = [max(row.scores) for row in rows if row.scores]
     tokens_in, tokens_out = _mean([row.tokens_in for row in rows]), _mean([row.tokens_out for row in rows])
     return ArmSummary(
@@ -97,7 +97,7 @@ def _arm(name: str, rows: Sequence[ResultRow], config: ExperimentConfig, *, comp
         problems=len({row.id for row in rows}),
         right=sum(row.right for row in rows),
         accuracy=share(_outcomes(rows)),
-        pass_at_k=share(tries) if tries else None,
+        pass_at_k=share(any_right) if any_right else None,
         attempts=_mean([row.attempts for row in rows]),
         errors=sum(row.error is not None for row in rows),
         tokens_in=tokens_in,

@@ -23,7 +23,7 @@ class Quotations:
     """The texts of attempts as they look to a reader: letters and digits only, folded, with JSON's escapes undone.
 
     Args:
-        attempts: tries at one task.
+        attempts: all at one task.
         masked: from a text to what a model sees of it.
     """
 

@@ -127,7 +127,7 @@ def _fields(item: Memory) -> dict[str, str] | None:
     if isinstance(record, Mapping) and isinstance(record.get("item"), (Mapping, MemoryItem)):
         return _fields(record["item"])
     if not isinstance(record, Mapping):
-        raise InvalidRecordError(f"not a memory item: {type(record).__name__}")
+        raise InvalidRecordError(f"not a lesson: {type(record).__name__}")
     fields = {name: clean_line(cut(str(record.get(name) or ""), _LONGEST_FIELD)) for name in _LABELS}
     if not (has_visible_text(fields["title"]) and has_visible_text(fields["content"])):
         return None

@@ -53,7 +53,7 @@ def loop(solver=solve, judge=EXACT, **options):
     return create_reasoning_bank(solver, model=learner(), judge=judge, **options)
 
 
-def several_tries(solver=solve, judge=EXACT, **options):
+def several_attempts(solver=solve, judge=EXACT, **options):
     return create_matts(solver, model=learner(), judge=judge, k=2, **options)
 
 
@@ -66,7 +66,7 @@ def within(build):
     return parent
 
 
-BUILDS = {"loop": loop, "own graph": own_graph, "matts": several_tries, "within": within(loop)}
+BUILDS = {"loop": loop, "own graph": own_graph, "matts": several_attempts, "within": within(loop)}
 GRAPHS = pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
 
 
@@ -159,7 +159,7 @@ def test_reference_and_id_end_with_their_run(build):
     assert {item.task_id for item in MemoryBank(store, "reasoningbank").items()} == {"p1"}
 
 
-@pytest.mark.parametrize("build", [loop, own_graph, several_tries])
+@pytest.mark.parametrize("build", [loop, own_graph, several_attempts])
 def test_what_a_run_that_was_broken_off_left_is_not_the_next_ones(build):
     def failing(state):
         if "apples" in state["task"]:

@@ -15,17 +15,17 @@ from langchain_openai.chat_models.base import BaseChatOpenAI
 
 from reasoningbank_langgraph.local import start_local_model
 
-ROUNDS, TRIES, TOKENS = 5, 5, 80
+ROUNDS, ATTEMPTS, TOKENS = 5, 5, 80
 TASK = "Amara has 12 shells and buys 7 more, then gives away 5. How many shells has Amara now? Think step by step."
 
 
-def seconds(model: BaseChatOpenAI, tries: int) -> float:
+def seconds(model: BaseChatOpenAI, attempts: int) -> float:
     """Ask for so many replies at once and return how long they took."""
     began = time.perf_counter()
-    with ThreadPoolExecutor(tries) as pool:
-        replies = list(pool.map(lambda seed: model.bind(seed=seed).invoke(TASK), range(tries)))
+    with ThreadPoolExecutor(attempts) as pool:
+        replies = list(pool.map(lambda seed: model.bind(seed=seed).invoke(TASK), range(attempts)))
     took = time.perf_counter() - began
-    assert [reply.usage_metadata["output_tokens"] for reply in replies] == [TOKENS] * tries
+    assert [reply.usage_metadata["output_tokens"] for reply in replies] == [TOKENS] * attempts
     return took
 
 
@@ -37,13 +37,13 @@ def main() -> None:
     with start_local_model(options.model, threads=options.threads) as server:
         body = {"ignore_eos": True}  # replies of the same length
         model = server.chat_model(temperature=0.7, max_tokens=TOKENS, extra_body=body)
-        seconds(model, TRIES)
-        rounds = [(seconds(model, 1), seconds(model, TRIES)) for _ in range(ROUNDS)]
+        seconds(model, ATTEMPTS)
+        rounds = [(seconds(model, 1), seconds(model, ATTEMPTS)) for _ in range(ROUNDS)]
         alone, together = (statistics.median(column) for column in zip(*rounds, strict=True))
         print(f"{server.model_name}, {server.slots} slots, threads {options.threads or 'by default'}")
     ratio = statistics.median(five / one for one, five in rounds)
-    print(f"k = 1: {alone:.2f} s, {TOKENS / alone:.0f} tokens/s; k = {TRIES}: {together:.2f} s, ", end="")
-    print(f"{TRIES * TOKENS / together:.0f} tokens/s; ratio {ratio:.2f} of {TRIES} one after another")
+    print(f"k = 1: {alone:.2f} s, {TOKENS / alone:.0f} tokens/s; k = {ATTEMPTS}: {together:.2f} s, ", end="")
+    print(f"{ATTEMPTS * TOKENS / together:.0f} tokens/s; ratio {ratio:.2f} of {ATTEMPTS} one after another")
 
 
 if __name__ == "__main__":

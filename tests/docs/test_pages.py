@@ -90,8 +90,8 @@ def test_the_readme_is_short_and_its_example_has_about_twenty_lines():
     assert len([line for line in BLOCKS["README.md"][0].splitlines() if line.strip()]) <= 22
 
 
-def test_the_picture_of_several_tries_names_the_nodes_of_its_graph():
-    pictures = re.findall(r"^```text\n(.*?)^```$", PAGES["docs/how-to/several-tries.md"], re.MULTILINE | re.DOTALL)
+def test_the_picture_of_several_attempts_names_the_nodes_of_its_graph():
+    pictures = re.findall(r"^```text\n(.*?)^```$", PAGES["docs/how-to/several-attempts.md"], re.MULTILINE | re.DOTALL)
     graph = create_matts(lambda state: {}, model=ScriptedChatModel([]), namespace=("math",)).compile()
     nodes = {name.split(":")[-1] for name in graph.get_graph(xray=True).nodes} - {"__start__", "__end__"}
     assert nodes - {"rollout"} <= set(re.findall(r"\w+", pictures[0]))

@@ -135,7 +135,7 @@ async def test_the_async_side_writes_the_same():
 
 def test_too_many_items_and_mixed_experiences_are_refused_and_nothing_is_written():
     store = indexed_memory()
-    with pytest.raises(TooManyItemsError, match="may add at most 5 items, got 6"):
+    with pytest.raises(TooManyItemsError, match="may add at most 5 lessons, got 6"):
         bank(store).add([item(number) for number in range(6)])
     with pytest.raises(InvalidRecordError, match="one experience"):
         bank(store).add([item(0), item(1, "e2")])

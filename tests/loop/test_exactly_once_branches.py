@@ -37,7 +37,7 @@ class Looking:
 
 
 def loop(solver):
-    """Lessons differ from try to try: what is added by mistake shows."""
+    """Lessons differ from attempt to attempt: what is added by mistake shows."""
     return create_reasoning_bank(solver, model=differing_model(), k=5, max_items=20)
 
 

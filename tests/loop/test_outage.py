@@ -157,7 +157,7 @@ def test_the_error_of_the_memory_says_which_step_did_without_it(where, node):
     assert result["memory_error"] == f"{node}: StoreUnavailableError: no server"
 
 
-def test_several_tries_at_once_keep_their_answer_too():
+def test_several_attempts_at_once_keep_their_answer_too():
     store = Switched()
     store.reads = store.writes = StoreUnavailableError("no server")
     graph = create_matts(

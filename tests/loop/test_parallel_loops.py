@@ -28,7 +28,7 @@ def a_loop(**options):
     return create_reasoning_bank(solver, model=learner(titles=("one",)), **options).compile()
 
 
-def tries(**options):
+def a_matts_graph(**options):
     return create_matts(solver, model=learner(titles=("one",)), k=2, **options).compile()
 
 
@@ -43,7 +43,7 @@ def bank(store, namespace="reasoningbank"):
     return MemoryBank(store, namespace)
 
 
-@pytest.mark.parametrize("loop", [a_loop, tries], ids=["loop", "matts"])
+@pytest.mark.parametrize("loop", [a_loop, a_matts_graph], ids=["loop", "matts"])
 @pytest.mark.parametrize("state", [Parent, LoopParent])
 def test_loops_that_are_sent_their_tasks_leave_all_they_wrote(loop, state):
     store = indexed_memory()

@@ -181,7 +181,7 @@ def test_nothing_can_be_hidden_in_a_block_of_lessons(line):
 
 
 def test_what_is_no_item_is_refused():
-    with pytest.raises(InvalidRecordError, match="not a memory item: int"):
+    with pytest.raises(InvalidRecordError, match="not a lesson: int"):
         render_memories([7])
 
 

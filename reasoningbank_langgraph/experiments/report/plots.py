@@ -117,7 +117,7 @@ def _scaling(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fi
         share_axis(axis.yaxis)
         axis.set_xticks(sorted({arm.attempts for arm in arms}))
         axis.margins(x=0.06)
-    axes[-1].set_xlabel("attempts k", fontsize=10.5, color=theme.muted)
+    axes[-1].set_xlabel("attempts", fontsize=10.5, color=theme.muted)
     key(figure, theme)
     return figure, f"Accuracy and pass@k over the number of attempts, {' and '.join(modes)}; figures in the table."
 
@@ -128,13 +128,15 @@ def _scaling_lines(axes: Axes, arms: Sequence[tuple[int, ArmSummary]], memory: b
     arms = sorted(arms, key=lambda point: point[0])
     colour, mark = (theme.memory, "s") if memory else (theme.plain, "o")
     name, aside = ("with memory", 0.03) if memory else ("no memory", -0.03)
-    k = [attempts + aside for attempts, _ in arms]
+    places = [attempts + aside for attempts, _ in arms]
     accuracy = [arm.accuracy for _, arm in arms]
-    axes.vlines(k, [one.low for one in accuracy], [one.high for one in accuracy], color=colour, alpha=0.35, linewidth=2)
+    axes.vlines(
+        places, [one.low for one in accuracy], [one.high for one in accuracy], color=colour, alpha=0.35, linewidth=2
+    )
     style: dict[str, Any] = {"color": colour, "markersize": 6, "clip_on": False}
-    axes.plot(k, [one.value for one in accuracy], f"{mark}-", label=f"accuracy, {name}", **style)
+    axes.plot(places, [one.value for one in accuracy], f"{mark}-", label=f"accuracy, {name}", **style)
     any_right = [(arm.pass_at_k or arm.accuracy).value for _, arm in arms]
-    axes.plot(k, any_right, f"{mark}--", mfc=theme.surface, label=f"pass@k, {name}", **style)
+    axes.plot(places, any_right, f"{mark}--", mfc=theme.surface, label=f"pass@k, {name}", **style)
 
 
 def _bank_sizes(rows: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
