@@ -57,7 +57,8 @@ class ResultRow(Record):
     prompt_hash: str = ""
     """Names the prompt in `prompts.jsonl`."""
     error: str | None = None
-    """Why there is no answer, if the problem failed; such a row counts as wrong and is run again on resume."""
+    """Why there is no answer, if the row failed: kind and message. It is left out of comparisons and run again on
+    resume."""
 
     @property
     def key(self) -> tuple[str, int, str]:

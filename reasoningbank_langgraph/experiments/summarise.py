@@ -113,10 +113,9 @@ def _arm(name: str, rows: Sequence[ResultRow], config: ExperimentConfig, *, comp
 
 def _comparisons(first: str, arms: Sequence[Arm], rows: Rows, flagged: Collection[str]) -> list[Comparison]:
     pairs = list(_pairs_to_compare(first, arms))
-    outcomes = {arm.name: _outcomes(rows[arm.name]) for arm in arms}
     tests = Counter(group for _, _, group in pairs)
     drafts = [
-        _comparison(arm, against, group, outcomes[arm], outcomes[against], tests[group], flagged)
+        _comparison(arm, against, group, rows[arm], rows[against], tests[group], flagged)
         for arm, against, group in pairs
     ]
     return [draft.model_copy(update={"says": sentence(draft)}) for draft in _adjusted(drafts)]
@@ -140,12 +139,13 @@ def _comparison(
     arm: str,
     against: str,
     group: Group,
-    outcomes: Mapping[Key, bool],
-    others: Mapping[Key, bool],
+    rows: Sequence[ResultRow],
+    others: Sequence[ResultRow],
     tests: int,
     flagged: Collection[str],
 ) -> Comparison:
-    paired = pair(others, outcomes)
+    paired = pair(_outcomes(others), _outcomes(rows))
+    begun = {(row.seed, row.id) for row in (*rows, *others)}
     differences = list(paired.differences.values())
     clean = [difference for problem, difference in paired.differences.items() if problem not in flagged]
     p = mcnemar_p(paired.better, paired.worse)
@@ -155,7 +155,7 @@ def _comparison(
         group=group,
         problems=len(differences),
         pairs=paired.pairs,
-        left_out=paired.left_out,
+        left_out=len(begun) - paired.pairs,
         difference=mean_difference(differences),
         fixed=tuple(RowId(seed=seed, id=problem) for seed, problem in paired.fixed),
         broken=tuple(RowId(seed=seed, id=problem) for seed, problem in paired.broken),
@@ -189,7 +189,8 @@ def _judges(rows: Rows) -> Iterator[JudgeTable]:
 
 
 def _outcomes(rows: Sequence[ResultRow]) -> dict[Key, bool]:
-    return {(row.seed, row.id): row.right and row.error is None for row in rows}
+    """A row that failed says nothing of its arm."""
+    return {(row.seed, row.id): row.right for row in rows if row.error is None}
 
 
 def _mean(values: Sequence[float]) -> float:

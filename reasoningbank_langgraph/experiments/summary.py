@@ -50,6 +50,7 @@ class ArmSummary(Record):
     attempts: float
     """Solutions a problem."""
     errors: Count
+    """Rows that failed: they have no part in the accuracy."""
     tokens_in: float
     """Per problem, as are the following three."""
     tokens_out: float
@@ -79,7 +80,7 @@ class Comparison(Record):
     problems: Count
     pairs: Count
     left_out: Count
-    """Rows of either arm without a counterpart."""
+    """Problems and seeds that are not complete: a row is missing or failed in either arm."""
     difference: Interval | None
     """Of accuracy, arm minus against; None without a pair."""
     fixed: tuple[RowId, ...]

@@ -142,10 +142,10 @@ def _on_size(config: ExperimentConfig, arms: Sequence[ArmSummary], comparisons: 
         yield "The seeds of a problem are averaged before anything is tested: the unit is the problem."
     errors = sum(arm.errors for arm in arms if arm.compared)
     if errors:
-        yield f"{_count(errors, 'row')} failed with an error and count as wrong; a rerun tries them again."
+        yield f"{_count(errors, 'row')} failed with an error and were left out; a rerun tries again."
     left_out = max((comparison.left_out for comparison in comparisons), default=0)
     if left_out:
-        yield f"Up to {_count(left_out, 'row')} of a comparison had no counterpart in the other arm and were left out."
+        yield f"Up to {_count(left_out, 'pair')} of a comparison lacked a row or had a failed one and were left out."
     expected = config.limit * len(config.seeds)
     if any(arm.rows < expected for arm in arms if arm.compared):
         yield f"Not every arm has the expected {expected} rows: the set is smaller, or the run has not ended."

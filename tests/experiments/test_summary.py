@@ -53,7 +53,7 @@ def test_an_arm_is_counted_and_averaged():
     ]
     (arm,) = summarise(given, config(arms=("memory",), **prices)).arms
     assert (arm.rows, arm.right, arm.errors, arm.learned) == (3, 1, 1, 3)
-    assert arm.accuracy.value == pytest.approx(1 / 3)
+    assert arm.accuracy.value == pytest.approx(1 / 2)
     assert (arm.seconds, arm.shown, arm.similarity) == (3.0, pytest.approx(2 / 3), pytest.approx(0.8))
     assert arm.bank == 24
     assert arm.cost == pytest.approx((arm.tokens_in * 2 + arm.tokens_out * 10) / 1e6)
@@ -99,7 +99,7 @@ def test_rows_without_a_counterpart_are_left_out_and_counted():
     given = [*two_arms(4, 1, 20), row("baseline", "only here"), row("memory", "p0", seed=9)]
     found = summarise(given, config())
     assert (only(found).pairs, only(found).left_out) == (25, 2)
-    assert any("2 rows of a comparison had no counterpart" in note for note in found.notes)
+    assert any("Up to 2 pairs of a comparison lacked a row" in note for note in found.notes)
 
 
 def test_arms_without_a_common_problem_are_not_compared():
@@ -116,15 +116,19 @@ def test_differences_name_their_rows():
     assert [(one.seed, one.id) for one in found.broken] == [(3, "p8")]
 
 
-def test_a_failed_row_counts_as_wrong():
-    given = two_arms(0, 0, 30)
-    given += [
-        row("baseline", "p99", True),
-        row("memory", "p99", False, error="TimeoutError: 600 s", reply="", answer=""),
-    ]
+@pytest.mark.parametrize("down", [("memory",), ("baseline",), ("baseline", "memory")])
+def test_an_outage_counts_against_no_arm(down):
+    whole = two_arms(3, 1, 30)
+    given = [*whole]
+    for arm in ("baseline", "memory"):
+        failed = {"error": "TimeoutError: 600 s", "reply": "", "answer": ""} if arm in down else {}
+        given.append(row(arm, "p99", not failed, **failed))
     found = summarise(given, config())
-    assert [one.id for one in only(found).broken] == ["p99"]
-    assert any("1 row failed with an error" in note for note in found.notes)
+    assert (only(found).difference, only(found).pairs) == (only(summarise(whole, config())).difference, 34)
+    assert only(found).left_out == 1
+    assert "p99" not in [one.id for one in (*only(found).fixed, *only(found).broken)]
+    assert any(f"{len(down)} row{'s' * (len(down) - 1)} failed with an error" in note for note in found.notes)
+    assert any("Up to 1 pair of a comparison" in note for note in found.notes)
 
 
 @pytest.mark.slow

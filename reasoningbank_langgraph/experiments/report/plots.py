@@ -174,7 +174,7 @@ def _stream(rows: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[
     arms = [arm for arm in arms_of(summary.config) if any(row.arm == arm.name for row in rows)]
     if not arms:
         return None
-    frame = _frame(rows)
+    frame = _frame([row for row in rows if row.error is None])
     figure, (above, below) = canvas([2.3, 1.9], theme, share_x=True)
     title(above, "Accuracy so far, in the order of the stream", theme)
     title(below, "Items in the bank", theme)
