@@ -14,7 +14,7 @@ from reasoningbank_langgraph.bank.item_values import NEVER, Namespace, to_item
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import UnknownBranchError
 from reasoningbank_langgraph.records import utc_now
-from reasoningbank_langgraph.state.lineage import Line, Lines, next_line
+from reasoningbank_langgraph.state.lineage import Line, Lines, micros, next_line
 
 if TYPE_CHECKING:
     from langgraph.store.base import Item
@@ -33,19 +33,23 @@ class Branch(NamedTuple):
     known_ids: frozenset[str] = frozenset()
     """Ids of its items: written, and on their way into the bank."""
     line: Line = Line()
+    began: int = NEVER
+    """When the attempt began that asks (microseconds since 1970)."""
 
     @classmethod
     def of(cls, thread_id: str | None, state: Mapping[str, Any], when: datetime) -> Branch:
         """Return the branch a state of the thread is on, as an attempt that begins then would find it."""
         line = next_line(state, when, state.get("answer"), state.get("messages") or ())
-        return cls(thread_id, frozenset(ids_of_branch(state)), line)
+        return cls(thread_id, frozenset(ids_of_branch(state)), line, micros(when))
 
     @classmethod
     def asking(cls, thread_id: str | None, written: Iterable[str] | None, attempt: Mapping[str, Any] | None) -> Branch:
         """Return the branch of one who knows what it has written and, at best, what `retrieve` noted of its attempt."""
         ids = [written] if isinstance(written, str) else list(written or ())
         line = next_line({"written": ids}, utc_now()) if attempt is None else Line.of(attempt)
-        return cls(None if thread_id is None else as_id(thread_id), frozenset(ids), line)
+        began = line.stages[-1][1] if line.stages else NEVER
+        name = None if thread_id is None else as_id(thread_id)
+        return cls(name, frozenset(ids), line, (attempt or {}).get("began", began))
 
     def unknown_rows(self, rows: Iterable[Item]) -> list[Item]:
         """Return the rows of the thread that the branch does not know."""
@@ -64,7 +68,6 @@ def visibility(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Op
     Hidden is only what is known to be of another branch, and what was written after the attempt that asks began: it may
     be tried again, and sees the same each time.
     """
-    (*_, (_, began, _)) = branch.line.stages or (("", NEVER, None),)
     lines, unknown_rows = _lines(branch, rows), branch.unknown_rows(rows)
     if any(lines.relation(row.value) == "unresolved" for row in unknown_rows):
         lines = _lines(branch, (yield from rows_where(namespace, {"thread_id": branch.thread_id})))
@@ -72,7 +75,7 @@ def visibility(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Op
     def is_visible(row: Item) -> bool:
         if not branch.unknown_rows([row]):
             return True
-        return row.value["since"] <= began and lines.relation(row.value) != "other"
+        return row.value["since"] <= branch.began and lines.relation(row.value) != "other"
 
     return is_visible
 

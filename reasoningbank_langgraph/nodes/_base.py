@@ -72,6 +72,11 @@ class Context(NamedTuple):
         return min(utc_now(), _checkpoint_time(info.checkpoint_id) if info else utc_now())
 
     @property
+    def reads_newest(self) -> bool:
+        """Whether the run went on from the newest checkpoint of its thread, with no `checkpoint_id` from the caller."""
+        return "checkpoint_id" not in self.config.get("metadata", {})
+
+    @property
     def nested(self) -> bool:
         """Whether the graph runs as a node of another one."""
         info = self.runtime.execution_info

@@ -79,7 +79,7 @@ class _Search:
 
     def __init__(self, state: State, context: Context, template: Sequence[str], names: ChannelNames) -> None:
         self.started, self.context = time.perf_counter(), context
-        attempt = start_attempt(state, names, context.began)
+        attempt = start_attempt(state, names, context.began, newest=context.reads_newest)
         self.bank = MemoryBank(context.store, context.namespace(template))
         self.question: dict[str, Any] = {
             "task": attempt["task"],

@@ -10,7 +10,7 @@ from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.messages import content_text, to_messages
 from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, task_key, utc_now
 from reasoningbank_langgraph.state.channels import Earlier
-from reasoningbank_langgraph.state.lineage import next_line
+from reasoningbank_langgraph.state.lineage import micros, next_line
 from reasoningbank_langgraph.state.schema import ChannelNames, StartedAttempt
 
 
@@ -70,7 +70,9 @@ def _started_with(before: Mapping[str, Any], place: int, name: str | None, text:
     return (place, key) == (before["start"], before.get("start_key", key))
 
 
-def start_attempt(state: Mapping[str, Any], names: ChannelNames, began: datetime | None = None) -> StartedAttempt:
+def start_attempt(
+    state: Mapping[str, Any], names: ChannelNames, began: datetime | None = None, *, newest: bool = False
+) -> StartedAttempt:
     """Return what the later nodes need to know of an attempt that begins now (JSON data).
 
     The user's message that asks for it belongs to it; messages and an answer left over from an earlier task do not.
@@ -81,7 +83,8 @@ def start_attempt(state: Mapping[str, Any], names: ChannelNames, began: datetime
     roles = [message.role for message in entries]
     start, reference = _start(roles, first=not state.get("attempt")), _input_value("reference", state, task)
     ids = [getattr(message, "id", None) for message in messages]
-    line = next_line(state, began or utc_now(), answer, messages).record()
+    began = began or utc_now()
+    line = next_line(state, began, answer, messages, newest=newest).record()
     return {
         "task": task,
         "task_id": str(_input_value("task_id", state, task) or task_key(task)),
@@ -94,6 +97,7 @@ def start_attempt(state: Mapping[str, Any], names: ChannelNames, began: datetime
         "line": line["line"],
         "origin": line["origin"],
         "after": line["after"],
+        "began": micros(began),
         "answer_before": None if str(names.answer) in stale_channels(state, names) else _text(answer),
     }
 

@@ -104,27 +104,59 @@ class OfRun(_UntilTheEnd):
 class OfLastRun(_UntilTheEnd):
     """Holds a mapping, to which it adds when its run ended (`over`) and when the run that reads it began (`loaded`).
 
-    Both are in microseconds since 1970; `over` is None while the run goes on, and where it was broken off.
+    Where `update_state` or a run that put nothing here has written it into a checkpoint once more, `rewritten` says
+    when. All are in microseconds since 1970; `over` is None while the run goes on, and where it was broken off.
     """
 
-    __slots__ = ("loaded",)
+    __slots__ = ("again", "found", "loaded", "rewritten")
 
     def __init__(self, typ: Any, key: str = "") -> None:
         super().__init__(typ, key)
-        self.loaded = time.time_ns() // 1000
+        self.loaded, self.found = time.time_ns() // 1000, False
+        self.rewritten: int | None = None
+        self.again: int | None = None
 
     def copy(self) -> Self:
         """Return a copy."""
         copied = super().copy()
-        copied.loaded = self.loaded
+        copied.loaded, copied.found = self.loaded, self.found
+        copied.rewritten, copied.again = self.rewritten, self.again
         return copied
+
+    def update(self, values: Sequence[Any]) -> bool:
+        """Take the last of these as a value of this run."""
+        if values:
+            self.found, self.rewritten, self.again = False, None, None
+        return super().update(values)
+
+    def finish(self) -> bool:
+        """Note that the run is over, as far as can be seen, or what came to its end with a mapping it only found."""
+        if self.found:
+            self.again = time.time_ns() // 1000
+        return super().finish() or self.found
+
+    def checkpoint(self) -> Any:
+        """Return what is kept."""
+        if self.again is None:
+            return super().checkpoint()
+        return {"value": self.value, "ended": self.ended, "rewritten": self.again}
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        """Return the channel a checkpoint describes."""
+        if isinstance(checkpoint, dict) and checkpoint.keys() == {"value", "ended", "rewritten"}:
+            kept = super().from_checkpoint({"value": checkpoint["value"], "ended": checkpoint["ended"]})
+            kept.rewritten = kept.again = checkpoint["rewritten"]
+        else:
+            kept = super().from_checkpoint(checkpoint)
+        kept.found = kept.is_available()
+        return kept
 
     def get(self) -> Any:
         """Return the mapping. What came from the graph around this one says what was found there."""
         held = super().get()
         if self.over is None and held.get("over") is not None:
             return held
-        return {**held, "over": self.over, "loaded": self.loaded}
+        return {**held, "over": self.over, "loaded": self.loaded, "rewritten": self.rewritten}
 
 
 class Waiting(Latest):

@@ -22,10 +22,11 @@ LENGTH = 16
 End = int | str | None
 """How a line left an attempt: when its run ended (microseconds since 1970), what it had done by then, None if not."""
 Stage = tuple[str, int, End]
-"""An attempt on a line: its id, when the run began that made it, how the line left it."""
+"""An attempt on a line: its id, when the state was read at the earliest that it began on, how the line left it."""
 _MADE = "made "
 _LAG = 1_000_000
-"""Microseconds that may pass between a run's end and the checkpoint that tells others of it."""
+"""Microseconds that may pass between a run's end and the checkpoint that tells others of it, or between the reading of
+a checkpoint and the channels that are made of it."""
 Relation = Literal["other", "beside", "unknown", "unresolved"]
 """What a lesson is to a line that does not know it: of another branch, of a run beside it, of who knows what, or of
 what more rows may tell."""
@@ -35,7 +36,7 @@ class LineRecord(TypedDict):
     """A line as JSON data."""
 
     line: list[list[Any]]
-    """Its stages: id, when the run began (microseconds since 1970), how the line left it."""
+    """Its stages: id, when the state before may have been read (microseconds since 1970), how the line left it."""
     origin: str
     """Id of the first attempt of all, "" where it is not known."""
     after: str | None
@@ -67,14 +68,25 @@ class Line(NamedTuple):
         return {"line": [list(stage) for stage in self.stages], "origin": self.origin, "after": self.after}
 
 
-def next_line(state: Mapping[str, Any], began: datetime, answer: Any = None, messages: Sequence[Any] = ()) -> Line:
+def next_line(
+    state: Mapping[str, Any],
+    began: datetime,
+    answer: Any = None,
+    messages: Sequence[Any] = (),
+    *,
+    newest: bool = False,
+) -> Line:
     """Return the line of an attempt that begins on this state.
+
+    A run that reads the newest checkpoint of its thread is beside those that go on while it does, and no fork, unless
+    something took the thread back before.
 
     Args:
         state: the state it begins on.
         began: when.
         answer: the state's answer.
         messages: the state's conversation.
+        newest: whether it is the state of the newest checkpoint of its thread.
     """
     at = micros(began)
     name, written, before = uuid4().hex[:16], list(state.get("written") or ()), state.get("attempt") or {}
@@ -83,6 +95,7 @@ def next_line(state: Mapping[str, Any], began: datetime, answer: Any = None, mes
         return Line(((name, at, None),), "" if written else name, written[-1] if written else "")
     last, since, _ = stages[-1]
     over, at = before.get("over"), min(at, before.get("loaded") or at)
+    at = max(at - _LAG, before.get("rewritten") or 0) if newest else at
     done = [state.get("verdict"), state.get("lessons"), state.get("extraction"), answer, len(messages)]
     had = hashlib.sha256(repr(done).encode()).hexdigest()[:8]
     left = (f"{_MADE}{had}" if state.get("lessons") else had) if over is None else over

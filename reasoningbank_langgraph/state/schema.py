@@ -35,10 +35,14 @@ class StartedAttempt(LineRecord):
     """Id of the last of them."""
     answer_before: str | None
     """The answer of an earlier task, which is none to this one."""
+    began: int
+    """When it began (microseconds since 1970)."""
     over: NotRequired[int | None]
     """Microseconds since 1970 at which its run ended, None while it goes on; the channel adds it, like the next one."""
     loaded: NotRequired[int]
     """When the run that reads it began."""
+    rewritten: NotRequired[int | None]
+    """When what it left was written into a checkpoint again, by `update_state` or a run without an attempt."""
 
 
 class ExtractionReport(TypedDict):

@@ -206,6 +206,46 @@ def test_a_pool_that_works_off_many_tasks_on_one_thread_hides_none_of_them(worke
     assert len(bank(store).items()) == 14
 
 
+class PausedReads(InMemorySaver):
+    """Holds back what it has read, for as long as it is told to."""
+
+    def __init__(self):
+        super().__init__()
+        self.pause = lambda: None
+
+    def get_tuple(self, config):
+        found = super().get_tuple(config)
+        self.pause()
+        return found
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_run_that_ends_between_the_reading_of_a_checkpoint_and_its_use_is_no_other_branch(durability):
+    solver, store, saver = Looking(), indexed_memory(), PausedReads()
+    app = loop(solver).compile(checkpointer=saver, store=store)
+    run(app, "first")
+    read, ended = threading.Event(), threading.Event()
+
+    def pause():
+        read.set()
+        assert ended.wait(20)
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def meanwhile(task):
+            if task == "task quick":
+                saver.pause = pause
+                pool.submit(run, app, "slow", durability=durability)
+                assert read.wait(20)
+                saver.pause = lambda: None
+
+        solver.wait = meanwhile
+        run(app, "quick", durability=durability)
+        ended.set()
+    run(app, "late")
+    assert solver.seen["task late"] == tasks("first", "quick", "slow")
+
+
 def test_a_run_that_begins_while_another_one_is_half_done_hides_nothing_of_it():
     solver, store = Looking(), indexed_memory()
     app = loop(solver).compile(checkpointer=InMemorySaver(), store=store)

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from reasoningbank_langgraph.state.channels import OfLastRun
 from reasoningbank_langgraph.state.lineage import LENGTH, Line, Lines, micros, next_line
 
 AT = datetime(2026, 1, 1, 12, 0, 0, 7, tzinfo=UTC)
@@ -58,6 +59,29 @@ def test_an_attempt_began_at_the_latest_when_its_state_was_loaded(loaded, began)
     before = {**Line((("a", 1, None),), "a", "").record(), "over": 2}
     line = next_line({"attempt": before | ({"loaded": micros(AT) + loaded} if loaded else {})}, AT)
     assert line.stages[-1][1] == micros(AT) + began
+
+
+@pytest.mark.parametrize(("rewritten", "read"), [(None, -1_000_000), (-2_000_000, -1_000_000), (-7, -7)])
+def test_the_newest_checkpoint_was_read_up_to_a_second_before_but_not_before_it_was_made(rewritten, read):
+    before = {**Line((("a", 1, None),), "a", "").record(), "over": 2}
+    made = {"rewritten": rewritten and micros(AT) + rewritten}
+    line = next_line({"attempt": {**before, "loaded": micros(AT), **made}}, AT, newest=True)
+    assert line.stages[-1][1] == micros(AT) + read
+
+
+def test_an_attempt_that_a_run_found_and_left_there_says_when_to_the_runs_after_it():
+    before = {**Line((("a", 1, None),), "a", "").record()}
+    channel = OfLastRun(dict)
+    channel.update([before])
+    channel.finish()
+    found = channel.from_checkpoint(channel.checkpoint())
+    assert (found.get()["over"], found.get()["rewritten"]) == (channel.ended, None)
+    assert found.finish()
+    assert found.get()["rewritten"] is None  # it is for later runs, not for what is still to come in this one
+    later = found.from_checkpoint(found.copy().checkpoint())
+    assert later.get()["over"] == channel.ended < later.get()["rewritten"] <= later.get()["loaded"]
+    later.update([before])
+    assert later.checkpoint() == before
 
 
 def test_what_an_attempt_that_was_broken_off_had_done_tells_it_from_what_it_did_later():
