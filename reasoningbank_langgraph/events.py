@@ -7,10 +7,23 @@ from typing import Final, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from reasoningbank_langgraph.records import VerdictStatus
+from reasoningbank_langgraph.records import IndeterminateReason, VerdictStatus
 
 TYPE: Final = "reasoningbank"
 """The `type` of every event, by which it is told from those of the graph around the loop."""
+ExtractionReason = Literal["indeterminate", "unparsed", "refused", "truncated", "empty", "error", "dropped"]
+"""Why an attempt gave no lesson. `indeterminate`: it has no verdict to learn from; `unparsed`: the model's reply holds
+no lesson that can be read; `refused`: the model refused; `truncated`: the reply broke off before a lesson was whole;
+`empty`: the model found nothing worth keeping, or said nothing; `error`: the call failed, and `raw` holds the error;
+`dropped`: every lesson was left out, and `dropped` says why."""
+DropReason = Literal["over_cap", "copied", "task_details", "invalid"]
+"""Why a lesson of a reply was left out. `over_cap`: the attempt has as many lessons as are kept; `copied`: it repeats
+the attempt, the prompt, a lesson that was shown or another one of the reply; `task_details`: it names numbers, names or
+addresses of its task; `invalid`: one of its texts is blank or too long."""
+SelectedBy = Literal["only", "verifier", "majority", "model", "judge", "first", "function"]
+"""What selected a rollout. `only`: no other one ended without an error; `verifier`: a verifier accepted it;
+`majority`: its answer has the most votes; `model`: a model chose it; `judge`: no answer has the most votes, and the
+judge takes this one for a success; `first`: nothing else decides; `function`: the function given as `select`."""
 
 
 class _Event(TypedDict):
@@ -41,7 +54,7 @@ class JudgedEvent(_Event):
     """With MaTTS: how many verdicts have each status."""
     status: NotRequired[VerdictStatus]
     """Of a single attempt, as are `reason`, `judge`, `asked` and `fallbacks`."""
-    reason: NotRequired[str | None]
+    reason: NotRequired[IndeterminateReason | None]
     """Why the verdict is indeterminate."""
     judge: NotRequired[str]
     asked: NotRequired[str | None]
@@ -54,9 +67,9 @@ class ExtractedEvent(_Event):
     """Lessons were distilled, not yet written."""
 
     event: Literal["extracted"]
-    reason: str | None
+    reason: ExtractionReason | None
     """Why there are none."""
-    dropped: dict[str, int]
+    dropped: dict[DropReason, int]
     """How many were left out, by reason."""
     asked: str | None
     fallbacks: dict[str, int]
@@ -89,8 +102,7 @@ class SelectedEvent(_Event):
 
     event: Literal["selected"]
     number: int
-    by: str
-    """What selected it: `only, verifier, majority, model, judge, first, function`."""
+    by: SelectedBy
     oracle: bool
     """Whether the known answer had a say in it."""
 

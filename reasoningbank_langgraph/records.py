@@ -35,9 +35,18 @@ TASK_CAP = 100_000
 MARKS_IN_A_ROW = 30
 
 Outcome = Literal["success", "failure", "contrast"]
+"""What a lesson was learned from. `success`: an attempt that worked; `failure`: an attempt that did not;
+`contrast`: several rollouts of a task, compared with each other."""
 ItemStatus = Literal["active", "superseded", "quarantined"]
+"""Whether a lesson is retrieved. `active`: it is; `superseded`: it is not, as another one took its place;
+`quarantined`: it is not, as it was set aside."""
 VerdictStatus = Literal["success", "failure", "indeterminate"]
+"""What a judge decided. `success`: the task is solved; `failure`: it is not; `indeterminate`: it could not be
+decided, and nothing is learned."""
 IndeterminateReason = Literal["unparsed", "conflict", "refused", "truncated", "error", "no_evidence"]
+"""Why a verdict is indeterminate. `unparsed`: the judge's reply holds no verdict that can be read; `conflict`: it says
+two different things; `refused`: the model refused to judge; `truncated`: the reply broke off; `error`: the call or the
+judge itself failed; `no_evidence`: there is nothing to decide by, such as no answer, no reference or no agreement."""
 
 Score = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from langgraph.store.base import Item, Op
 
 Match = Literal["both", "task", "lesson"]
+"""What a task is compared with. `both`: with the two below, and the nearer one counts; `task`: with the task a lesson
+was learned on, as in the paper; `lesson`: with its title and description."""
 
 Namespace = tuple[str, ...]
 

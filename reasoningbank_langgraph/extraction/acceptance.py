@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.errors import InvalidRecordError
+from reasoningbank_langgraph.events import DropReason, ExtractionReason
 from reasoningbank_langgraph.extraction.literals import named_literals, task_literals, without_details
 from reasoningbank_langgraph.extraction.quotations import Quotations
 from reasoningbank_langgraph.messages import content_text
@@ -41,11 +42,11 @@ class Extraction(NamedTuple):
 
     items: list[dict[str, Any]]
     """Lessons with `title, description, content`."""
-    reason: str | None = None
-    """Why there are none: `indeterminate, unparsed, refused, truncated, empty, dropped, error`; else None."""
+    reason: ExtractionReason | None = None
+    """Why there are none; else None."""
     truncated: bool = False
-    dropped: Mapping[str, int] = MappingProxyType({})
-    """Lessons left out, counted by why: `over_cap, copied, task_details, invalid`."""
+    dropped: Mapping[DropReason, int] = MappingProxyType({})
+    """Lessons left out, counted by why."""
     redacted: Mapping[str, int] = MappingProxyType({})
     """Secrets taken out of the lessons, counted by kind."""
     raw: str | None = None
@@ -61,7 +62,7 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Extractio
     shown, one that its text contains, or a sentence of the prompt.
     """
     parsed = parse_items(reply)
-    dropped: Counter[str] = Counter()
+    dropped: Counter[DropReason] = Counter()
     redacted: Counter[str] = Counter()
     details: set[str] = set()
     lessons: list[dict[str, Any]] = []
@@ -87,7 +88,7 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Extractio
     return Extraction(lessons, reason, parsed.truncated, dict(dropped), dict(redacted), raw, tuple(sorted(details)))
 
 
-def _problem(lesson: dict[str, Any], known_keys: set[str]) -> str | None:
+def _problem(lesson: dict[str, Any], known_keys: set[str]) -> DropReason | None:
     if known_keys & _keys(lesson) or _prompt_sentences() & set().union(*map(_sentences, lesson.values())):
         return "copied"
     try:

@@ -23,6 +23,7 @@ JudgeLike = (
     | Callable[[Attempt], Decision | Awaitable[Decision]]
     | Callable[[Attempt, RunnableConfig], Decision | Awaitable[Decision]]
 )
+"""A judge, any other Runnable, or a function, sync or async, of the attempt or of the attempt and `config`."""
 
 
 class Judge(Runnable[Attempt, Verdict]):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable, RunnableConfig
 
 Rule = Literal["first", "majority", "unanimous"]
+"""How verdicts are combined. `first`: the first that is decided; `majority`: what more than half of the decided ones
+say; `unanimous`: what all decided ones say."""
 
 
 class EnsembleJudge(Judge):

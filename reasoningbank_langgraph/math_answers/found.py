@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple
 from reasoningbank_langgraph.math_answers.spelling import tidy
 
 Missing = Literal["truncated", "empty", "no_marker"]
+"""Why a reply has no final answer. `truncated`: it breaks off; `empty`: it says nothing, or nothing where its answer
+should stand; `no_marker`: nothing in it is marked as the answer."""
 
 
 class ExtractedAnswer(NamedTuple):
@@ -16,8 +18,6 @@ class ExtractedAnswer(NamedTuple):
     text: str | None
     """The answer as written, without its marker; None when `reason` is set."""
     reason: Missing | None
-    """`truncated`: the reply breaks off; `empty`: it says nothing, or nothing where its answer should stand;
-    `no_marker`: no final answer."""
 
 
 _NOTHING = re.compile(r"(?:\\(?:text[a-z]*|mbox|math[a-z]+|operatorname|underline|boxed|fbox|rm|bf|[lc]?dots)"

@@ -11,9 +11,13 @@ from typing import Any, Literal
 from reasoningbank_langgraph.extraction import Judged
 
 Mode = Literal["parallel", "sequential", "both"]
+"""How several attempts are made. `parallel`: side by side; `sequential`: one, whose answer is checked again; `both`:
+side by side, each checked again."""
 Choose = Callable[[Sequence[Judged]], int]
 """Gets the rollouts that ended, in order, and returns the index of the best."""
 Select = Literal["verifier", "majority", "model"] | Choose
+"""Where selection starts; what settles nothing goes on to the next. `verifier`: with what a verifier accepted;
+`majority`: with the most frequent answer; `model`: with a model's choice. A function of your own selects alone."""
 
 PAPER_TEMPERATURE = 0.7
 """Sampling temperature of the paper's rollouts (appendix A.3)."""

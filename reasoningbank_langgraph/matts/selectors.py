@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.chat.threads import in_own_thread
+from reasoningbank_langgraph.events import SelectedBy
 from reasoningbank_langgraph.math_answers import final_answer, is_refusal
 from reasoningbank_langgraph.matts.comparison import Opinion, ask_best
 from reasoningbank_langgraph.matts.records import Rollout, attempt_of_rollout, judged_rollout
@@ -17,7 +18,6 @@ from reasoningbank_langgraph.matts.votes import group_answers
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-By = Literal["only", "verifier", "majority", "model", "judge", "first", "function"]
 SHOWN = 6
 """Attempts a model is asked to compare at most."""
 
@@ -26,7 +26,7 @@ class Selection(NamedTuple):
     """Which rollout was selected, by what, and why."""
 
     number: int
-    by: By
+    by: SelectedBy
     why: str
 
 

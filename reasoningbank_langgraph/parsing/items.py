@@ -15,6 +15,7 @@ from reasoningbank_langgraph.parsing.status_words import is_placeholder
 from reasoningbank_langgraph.records import has_visible_text
 
 ItemsReason = Literal["unparsed", "refused", "truncated", "empty", "error"]
+"""Why a reply holds no items, in the words of `ExtractionReason`; `error` where the call itself says that it failed."""
 
 _FIELDS: dict[str, tuple[str, ...]] = {
     "title": ("name", "heading"),

@@ -9,6 +9,7 @@ from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict, is_typeddict
 
+from reasoningbank_langgraph.events import DropReason, ExtractionReason
 from reasoningbank_langgraph.namespaces import read
 from reasoningbank_langgraph.state.channels import Latest, OfLastRun, OfRun, Passing, Waiting
 from reasoningbank_langgraph.state.lineage import LineRecord
@@ -48,10 +49,10 @@ class StartedAttempt(LineRecord):
 class ExtractionReport(TypedDict):
     """How extraction went."""
 
-    reason: str | None
+    reason: ExtractionReason | None
     """Why there are no lessons."""
     truncated: bool
-    dropped: dict[str, int]
+    dropped: dict[DropReason, int]
     """How many lessons were left out, by reason."""
     redacted: dict[str, int]
     """How many secrets were taken out of them, by kind."""

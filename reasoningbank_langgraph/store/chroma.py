@@ -49,9 +49,15 @@ class ChromaStore(BaseStore):
 
     supports_ttl = True
 
-    def __init__(
+    def __init__(self, client: ClientAPI, **settings: Unpack[StoreSettings]) -> None:
+        check_client(client)
+        self._open(client, lambda: None, None, **settings)
+
+    def _open(
         self,
         client: ClientAPI,
+        release: Callable[[], None],
+        saved: SavedPrefixes | None,
         *,
         index: IndexSetting = NOT_GIVEN,
         embeddings: Embeddings | None = None,
@@ -59,16 +65,11 @@ class ChromaStore(BaseStore):
         collection: str = COLLECTION,
         cache_bytes: int = GIBIBYTE,
         reindex: bool | Progress = False,
-        release: Callable[[], None] = lambda: None,
-        saved: SavedPrefixes | None = None,
     ) -> None:
         self.ttl_config = ttl
         self._indexing = Indexing.from_settings(index, embeddings).measured()
-        opened = open_or_create(client, collection, self._indexing)
-        shared = is_shared(client)
-        self._collection = cached_collection(
-            client, Rows(client, opened), shared=shared, limit=cache_bytes, saved=saved
-        )
+        rows, shared = Rows(client, open_or_create(client, collection, self._indexing)), is_shared(client)
+        self._collection = cached_collection(client, rows, shared=shared, limit=cache_bytes, saved=saved)
         self._reader = Reader(self._collection, ttl)
         self._writer = Writer(self._collection, self._reader)
         self._sweeper = Sweeper(self.sweep_ttl)
@@ -158,7 +159,6 @@ class ChromaStore(BaseStore):
             TypeError: it is no such client.
             EmbeddingMismatchError: the bank was made with another embedder.
         """
-        check_client(client)
         return cls(client, **settings)
 
     @classmethod
@@ -169,11 +169,13 @@ class ChromaStore(BaseStore):
         release: Callable[[], None],
         saved: SavedPrefixes | None = None,
     ) -> Self:
+        store = cls.__new__(cls)
         try:
-            return cls(client, release=release, saved=saved, **settings)
+            store._open(client, release, saved, **settings)  # noqa: SLF001 - what `__init__` does, for a client of ours
         except BaseException:
             release()
             raise
+        return store
 
     @property
     def embeddings(self) -> Embeddings | None:

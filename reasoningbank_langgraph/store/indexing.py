@@ -22,6 +22,7 @@ from reasoningbank_langgraph.store.row_layout import Paths, Vector
 
 WHOLE = "$"
 IndexSetting = Mapping[str, Any] | None
+"""LangGraph's `IndexConfig`, or None for a store without vectors."""
 NOT_GIVEN: Final[Any] = object()
 NO_EMBEDDER = "no embedder"
 SAMPLE_TEXT = "A train of 120 m passes Zoë's signal in 6 s: how fast is it?"

@@ -20,7 +20,9 @@ from pydantic import Field, PrivateAttr
 from reasoningbank_langgraph.errors import ScriptError
 
 Reply = str | AIMessage | Exception
+"""What a scripted model answers: text, a message, or an error that is raised."""
 Script = Sequence[Reply] | Callable[[list[BaseMessage]], Reply]
+"""Replies in their order, or a function from the messages of a call to its reply."""
 
 
 class ScriptedChatModel(BaseChatModel):

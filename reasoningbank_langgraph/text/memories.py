@@ -44,6 +44,7 @@ _HEAD_LINE = re.compile(r"\[\d+\] (.*)")
 _FIELD_LINE = re.compile(r"(title|when|lesson): (.*)")
 
 Memory = MemoryItem | RetrievedMemory | Mapping[str, Any]
+"""A lesson in any of its forms: as a record, as it was retrieved, or as JSON of either."""
 
 
 def render_memories(items: Sequence[Memory], *, max_chars: int = 6000) -> str:

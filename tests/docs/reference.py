@@ -7,7 +7,8 @@ import ast
 import inspect
 import re
 from importlib import import_module
-from typing import get_args
+from itertools import starmap
+from typing import get_args, get_type_hints
 
 import reasoningbank_langgraph
 from reasoningbank_langgraph import errors
@@ -17,7 +18,9 @@ from reasoningbank_langgraph.state import ExtractionReport, ReasoningBankState, 
 from tests.conftest import REPOSITORY
 from tests.docs.commands import cli
 from tests.docs.configuration import configuration
+from tests.docs.samples import samples
 from tests.docs.source import entry, fields
+from tests.docs.types import types
 
 FOLDER = REPOSITORY / "docs" / "reference"
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
@@ -40,7 +43,8 @@ def api():
     """The top-level names."""
     head = (
         "# API\n\nWhat `from reasoningbank_langgraph import ...` offers. "
-        "[Errors](errors.md) and [state](state.md) have pages of their own.\n\n"
+        "[Errors](errors.md) and [state](state.md) have pages of their own; "
+        "[Types and values](types.md) says what the named types accept.\n\n"
     )
     package = reasoningbank_langgraph
     names = [name for name in package.__all__ if name not in ("ReasoningBankError", "ReasoningBankState")]
@@ -68,8 +72,16 @@ def events():
     """The events of `stream_mode="custom"`."""
     shared = fields(ast.parse(inspect.getsource(event_types._Event)).body[0])
     head = '# Events\n\nWith `stream_mode="custom"` a graph yields one mapping a step. Each has these fields:\n\n'
-    kinds = get_args(event_types.Event)
-    return head + "\n\n".join([shared.replace("**Fields**\n\n", ""), *(entry(kind.__name__, kind) for kind in kinds)])
+    kinds = {get_type_hints(kind)["event"].__args__[0]: kind.__name__ for kind in get_args(event_types.Event)}
+    return head + "\n\n".join([shared.replace("**Fields**\n\n", ""), *starmap(_event, kinds.items())])
+
+
+def _event(kind, name):
+    """Return what is said of an event: where its type is imported from, its fields, and one as a graph gave it."""
+    said = re.sub(
+        r"```py\n.*\n```", f"`from {event_types.__name__} import {name}`", entry(name, vars(event_types)[name])
+    )
+    return f"{said}\n**Example**\n\n```text\n{samples()[kind]}\n```"
 
 
 def error_tree():
@@ -92,6 +104,7 @@ PAGES = {
     "api.md": api,
     "modules.md": modules,
     "state.md": state,
+    "types.md": types,
     "events.md": events,
     "errors.md": error_tree,
     "cli.md": cli,

@@ -28,8 +28,14 @@ def signature(node, source):
     """Return the first lines of a definition in a fence; of a class, those of its `__init__` too."""
     heads = [node, *(each for each in getattr(node, "body", ()) if getattr(each, "name", "") == "__init__")]
     lines = source.splitlines()
-    head = "\n".join(line for each in heads for line in lines[each.lineno - 1 : _first(each)])
+    head = "\n".join(line for each in heads for line in [*_kind(each), *lines[each.lineno - 1 : _first(each)]])
     return f"```py\n{textwrap.dedent(head)}\n```"
+
+
+def _kind(node):
+    """Return the decorator of what is not called like a method of an object."""
+    names = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return [f"{' ' * node.col_offset}@{name}" for name in names if name in ("property", "classmethod", "staticmethod")]
 
 
 def _first(node):
@@ -69,6 +75,15 @@ def methods(node, source):
             yield f"### {node.name}.{method.name}\n\n{signature(method, source)}\n\n{markdown(docstring)}"
     if twins:
         yield f"Async forms, with the same arguments: {', '.join(twins)}."
+
+
+def alias(source, name):
+    """Return the definition of a name in a module's source, and the text below it on one line."""
+    body = ast.parse(source).body
+    for node, below in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return ast.get_source_segment(source, node), " ".join(below.value.value.split())
+    raise LookupError(name)
 
 
 def markdown(docstring):

@@ -1,14 +1,19 @@
 """The reference says what the code says."""
 
+from typing import get_args
+
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph import ChromaStore
+from reasoningbank_langgraph.events import Event
 from reasoningbank_langgraph.store.cache.saved_prefixes import ENDING, FROM_ITEMS
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.conftest import check_each, table_cells
 from tests.docs.configuration import BANK_FILES, VARIABLES, environment
 from tests.docs.reference import FOLDER, PAGES, written
+from tests.docs.samples import samples
 from tests.docs.source import markdown
+from tests.docs.types import VALUES, meanings, values_of
 
 
 @check_each(PAGES)
@@ -23,6 +28,23 @@ def test_the_folder_holds_no_other_page():
 def test_every_command_and_every_option_says_what_it_does():
     rows = table_cells(written("cli.md"))
     assert [option for option, text, _ in rows if not text] == []
+
+
+@check_each(VALUES)
+def test_every_value_of_a_type_is_explained_and_nothing_else(place):
+    assert tuple(meanings(place)) == values_of(place)
+
+
+def test_every_event_has_an_example():
+    assert [kind for kind in get_args(Event) if f"## {kind.__name__}\n" not in written("events.md")] == []
+    assert len(samples()) == len(get_args(Event))
+
+
+def test_properties_and_class_methods_are_told_from_methods():
+    page = written("api.md")
+    assert "@property\ndef embeddings(" in page
+    assert "@classmethod\ndef from_path(" in page
+    assert "release" not in page
 
 
 def test_every_environment_variable_that_the_package_reads_is_described():
