@@ -25,8 +25,9 @@ def entry(name, thing):
 
 
 def signature(node, source):
-    """Return the first lines of a definition in a fence; of a class, those of its `__init__` too."""
-    heads = [node, *(each for each in getattr(node, "body", ()) if getattr(each, "name", "") == "__init__")]
+    """Return the first lines of a definition in a fence; of a class that says what it takes, `__init__` too."""
+    takes = "Args:" in (ast.get_docstring(node) or "")
+    heads = [node, *(each for each in node.body if getattr(each, "name", "") == "__init__" and takes)]
     lines = source.splitlines()
     head = "\n".join(line for each in heads for line in [*_kind(each), *lines[each.lineno - 1 : _first(each)]])
     return f"```py\n{textwrap.dedent(head)}\n```"

@@ -44,7 +44,11 @@ def test_properties_and_class_methods_are_told_from_methods():
     page = written("api.md")
     assert "@property\ndef embeddings(" in page
     assert "@classmethod\ndef from_path(" in page
-    assert "release" not in page
+
+
+def test_the_arguments_of_a_class_that_is_made_by_a_function_are_not_shown():
+    assert "class ChromaStore(BaseStore):\n```" in written("api.md")
+    assert "class LocalModelServer:\n```" in written("modules.md")
 
 
 def test_every_environment_variable_that_the_package_reads_is_described():
