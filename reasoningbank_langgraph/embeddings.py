@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.embeddings import Embeddings
 
-from reasoningbank_langgraph.errors import MissingDependencyError
+from reasoningbank_langgraph.errors import EmbeddingError, MissingDependencyError
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -75,6 +75,25 @@ class PackagedMiniLM(Embeddings):
         return self._model
 
 
+class AbsentEmbedder(Embeddings):
+    """Stands for the embedder of a bank where only its name is known: it embeds nothing.
+
+    Args:
+        name: what the bank records.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.model_name = name
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Raise `EmbeddingError`."""
+        raise EmbeddingError(f"this needs the bank's embedder, {self.model_name}: open the bank with that one")
+
+    def embed_query(self, text: str) -> list[float]:
+        """Raise `EmbeddingError`."""
+        return self.embed_documents([text])[0]
+
+
 @cache
 def default_embeddings() -> Embeddings:
     """Return the packaged embedder, one for the whole process.
@@ -93,6 +112,8 @@ def embedder_name(embeddings: Embeddings) -> str:
     It is the class and the model it says it runs (`model_name`, `model`, `repo_id` or `model_id`); for a plain
     function the function's own name; for anything else the qualified class name.
     """
+    if isinstance(embeddings, AbsentEmbedder):
+        return embeddings.model_name
     function = getattr(embeddings, "func", None) or getattr(embeddings, "afunc", None)
     if function is not None:
         return _qualified(function if hasattr(function, "__qualname__") else type(function))

@@ -16,7 +16,7 @@ from reasoningbank_langgraph.bank.adding import WriteResult
 from reasoningbank_langgraph.bank.arguments import as_id, as_ids, check_items, check_store
 from reasoningbank_langgraph.bank.branches import Branch, checkpointed, latest, orphans
 from reasoningbank_langgraph.bank.importing import Imported
-from reasoningbank_langgraph.bank.item_values import Match, check_match, to_item
+from reasoningbank_langgraph.bank.item_values import Match, check_match
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.searching import Question
 from reasoningbank_langgraph.bank.snapshots import Past, items_then
@@ -186,7 +186,7 @@ class MemoryBank:
         experience_id: str | None = None,
         cascade: bool = True,
     ) -> list[str]:
-        """Remove items for good, by exactly one of their id, thread, run or experience.
+        """Remove items for good, by exactly one of their id, thread, run or experience; returns the ids of all removed.
 
         Their vectors go with them. What a store's files keep of deleted rows goes with `ChromaStore.vacuum()`.
         Checkpoints are not touched: `checkpointer.delete_thread()` removes those.
@@ -197,9 +197,6 @@ class MemoryBank:
             run_id: all that one run learned.
             experience_id: all that one attempt taught.
             cascade: remove too what was learned in runs that were shown one of them, and so on.
-
-        Returns:
-            The ids of what was removed.
 
         Raises:
             ValueError: none or several of the four, or an empty one.
@@ -219,6 +216,14 @@ class MemoryBank:
         """Async form of `forget`."""
         chosen = {"id": id, "thread_id": thread_id, "run_id": run_id, "experience_id": experience_id}
         return await self._awrite(forgetting.forget(self.namespace, chosen, cascade=cascade))
+
+    def forget_all(self) -> list[str]:
+        """Remove every item of this namespace for good, and none of the namespaces below it; returns their ids."""
+        return self._write(forgetting.forget_all(self.namespace))
+
+    async def aforget_all(self) -> list[str]:
+        """Async form of `forget_all`."""
+        return await self._awrite(forgetting.forget_all(self.namespace))
 
     def export_jsonl(self, path: str | os.PathLike[str]) -> int:
         """Write every item to a file: a first line that says what it is, then one item a line; returns how many.
@@ -273,16 +278,11 @@ class MemoryBank:
 
     def _get(self, item_id: str) -> Ops[MemoryItem | None]:
         rows = [row for row in (yield [GetOp(self.namespace, as_id(item_id))]) if row is not None]
-        return next(iter((yield from self._present_items(rows))), None)
+        return next(iter((yield from items_then(self.namespace, self._past, rows))), None)
 
     def _items(self) -> Ops[list[MemoryItem]]:
         rows = yield from rows_where(self.namespace, {})
-        return (yield from self._present_items(rows))
-
-    def _present_items(self, rows: list[Any]) -> Ops[list[MemoryItem]]:
-        return (
-            (yield from items_then(self.namespace, self._past, rows)) if self._past else [to_item(row) for row in rows]
-        )
+        return (yield from items_then(self.namespace, self._past, rows))
 
     def _write(self, operation: Ops[Result]) -> Result:
         self._require_present()

@@ -30,6 +30,15 @@ def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: b
     return (yield from remove(namespace, removed))
 
 
+def forget_all(namespace: Namespace) -> Ops[list[str]]:
+    """Remove every row of the bank. Returns their ids."""
+    rows = yield from rows_where(namespace, {})
+    keys = [row.key for row in rows]
+    if keys:
+        yield [delete(key, namespace) for key in keys]
+    return keys
+
+
 def remove(namespace: Namespace, removed: Collection[str]) -> Ops[list[str]]:
     """Remove rows by key; what is left of their experiences stays findable by its task."""
     if not removed:

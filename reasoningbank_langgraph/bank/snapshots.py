@@ -60,7 +60,12 @@ class Past(NamedTuple):
         return {"since": {"$lte": self.at}, "retired": {"$gt": self.at}}
 
 
-def items_then(namespace: Namespace, past: Past, rows: Sequence[Item]) -> Ops[list[MemoryItem]]:
-    """Return those of the rows that were there, on the branch of the checkpoint if the moment is that of one."""
+def items_then(namespace: Namespace, past: Past | None, rows: Sequence[Item]) -> Ops[list[MemoryItem]]:
+    """Return those of the rows that were there, on the branch of the checkpoint if the moment is that of one.
+
+    Without a moment all of them are there.
+    """
+    if past is None:
+        return [to_item(row) for row in rows]
     is_visible = yield from visibility(namespace, past.branch, rows)
     return [past.item(row) for row in rows if past.contains(row) and is_visible(row)]

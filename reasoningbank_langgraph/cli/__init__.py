@@ -6,7 +6,7 @@
 - `demo_problems`: problems that a model of 135 million parameters solves now and then
 - `demo_report`: what `demo` prints: a line for each problem, a progress bar and a summary
 - `bank`: `reasoningbank bank`: show a bank, check it, repair it, clean it, re-embed it and serve it
-- `lessons`: `reasoningbank bank export`, `import` and `forget`: the lessons of one namespace
+- `lessons`: `reasoningbank bank export`, `import`, `quarantine` and `forget`: the lessons of one namespace
 - `model`: `reasoningbank model`: list local models and download them
 - `audit`: `reasoningbank judge-audit`: how often a judge is right on attempts with known answers
 - `experiment`: `reasoningbank experiment`: does memory help this model on these problems?

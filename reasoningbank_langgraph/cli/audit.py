@@ -39,12 +39,12 @@ def judge_audit(
     judge: Annotated[
         JudgeKind, typer.Option(help="Ask once (llm), or compare several answers to the task (consistency).")
     ] = JudgeKind.LLM,
-    model: Annotated[str | None, typer.Option(help="Model that judges; named as in `solve`.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model that judges, named as in `solve`.")] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Use only the first problems of the file, this many.")
+        int | None, typer.Option(min=1, help="Use only this many problems, from the start of the file.")
     ] = None,
     tail: Annotated[
-        bool, typer.Option("--tail", help="Also judge each attempt with a claim of success at its end.")
+        bool, typer.Option("--tail", help="Also judge each attempt with a claim of success added at its end.")
     ] = False,
 ) -> None:
     """Measure how often a judge is right on attempts with known answers; missing attempts are made first."""

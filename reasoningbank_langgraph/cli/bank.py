@@ -27,9 +27,9 @@ DEFAULT_FOLDER = Path("bank")
 @bank_app.command()
 def show(
     bank: BankFolder = DEFAULT_FOLDER,
-    namespace: Annotated[str | None, typer.Option(help="Show only this namespace, written as in the output.")] = None,
+    namespace: Annotated[str | None, typer.Option(help="Show only this namespace, in the form of the output.")] = None,
 ) -> None:
-    """List all lessons by namespace, oldest first, with the ids that `bank forget` takes."""
+    """List all lessons by namespace, oldest first, with the ids that `bank forget` and `bank quarantine` take."""
     from reasoningbank_langgraph.bank import MemoryBank
     from reasoningbank_langgraph.namespaces import Filled
 
@@ -51,7 +51,8 @@ def _print_item(item: MemoryItem) -> None:
         "run": source.run_id,
     }
     options = "  ".join(f"--{name} {format_id(value)}" for name, value in known_by.items() if value)
-    console.print(Text(f"  [{item.outcome}] {shorten(item.title, 80)}"))
+    status = "" if item.status == "active" else f", {item.status}"
+    console.print(Text(f"  [{item.outcome}{status}] {shorten(item.title, 80)}"))
     console.print(Text(f"      when: {shorten(item.description, 200)}\n      do:   {shorten(item.content, 400)}"))
     console.print(
         Text(f"      from: {shorten(item.task, 100)} ({item.created_at:%Y-%m-%d %H:%M})\n      {options}", "dim")
@@ -69,19 +70,24 @@ def verify(bank: BankFolder = DEFAULT_FOLDER) -> None:
 
 @bank_app.command()
 def rebuild(bank: BankFolder = DEFAULT_FOLDER) -> None:
-    """Rebuild all vectors and their index from the items."""
-    with open_bank(bank) as store:
+    """Rebuild all vectors and their index from the items of a bank made with the packaged embedder."""
+    require_bank(bank)
+    with open_to_embed(bank, "store.rebuild_index()") as store:
         store.rebuild_index()
         console.print(str(store.verify()))
 
 
 @bank_app.command()
 def reindex(bank: BankFolder = DEFAULT_FOLDER) -> None:
-    """Move a bank made with another embedder to the packaged one; if interrupted, run it again to resume."""
+    """Move a bank to the packaged embedder; if interrupted, run it again to resume.
+
+    Programs that open the bank with its old embedder are refused from then on.
+    """
+    require_bank(bank)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=error_console) as bar:
         task = bar.add_task("embedding", total=None)
-        with open_bank(bank, reindex=lambda done, total: bar.update(task, completed=done, total=total)) as store:
+        with open_to_embed(bank, reindex=lambda done, total: bar.update(task, completed=done, total=total)) as store:
             report = store.verify()
     console.print(str(report))
 
@@ -115,19 +121,47 @@ def serve_command(
 
 
 @contextmanager
-def open_bank(bank: Path, *, reindex: bool | Callable[[int, int], None] = False) -> Iterator[ChromaStore]:
-    """Open an existing bank; a mistyped path must not make a new one."""
+def open_bank(bank: Path) -> Iterator[ChromaStore]:
+    """Open an existing bank, whichever embedder made it; a mistyped path must not make a new one."""
+    from reasoningbank_langgraph.store.without_embedder import open_without_embedder
+
+    require_bank(bank)
+    with named_errors(), open_without_embedder(bank) as store:
+        yield store
+
+
+@contextmanager
+def open_to_embed(
+    bank: Path, instead: str = "", *, reindex: bool | Callable[[int, int], None] = False
+) -> Iterator[ChromaStore]:
+    """Open a bank with the packaged embedder, and name its own one and the Python to use instead where they differ."""
     from reasoningbank_langgraph.embeddings import default_embeddings
+    from reasoningbank_langgraph.errors import EmbeddingMismatchError, StoreError
     from reasoningbank_langgraph.store import ChromaStore
+
+    with named_errors():
+        try:
+            store = ChromaStore.from_path(bank, embeddings=default_embeddings(), reindex=reindex)
+        except EmbeddingMismatchError as error:
+            raise StoreError(
+                f"the bank at {str(bank)!r} was made with {error.stored}, and this command has only {error.given}: "
+                f"in Python, with the store opened as your program opens it, call {instead}"
+            ) from error
+        with store:
+            yield store
+
+
+def has_bank(folder: Path) -> bool:
+    """Say whether a folder holds a bank."""
     from reasoningbank_langgraph.store.chroma_files import DATABASE_FILE
 
-    if not (bank / DATABASE_FILE).is_file():
-        raise typer.BadParameter(f"there is no bank at {bank}", param_hint="--bank")
-    with (
-        named_errors(),
-        ChromaStore.from_path(bank, embeddings=default_embeddings(), reindex=reindex) as store,
-    ):
-        yield store
+    return (folder / DATABASE_FILE).is_file()
+
+
+def require_bank(folder: Path) -> None:
+    """Raise `typer.BadParameter` if there is no bank in a folder."""
+    if not has_bank(folder):
+        raise typer.BadParameter(f"there is no bank at {folder}", param_hint="--bank")
 
 
 def _megabytes(folder: Path) -> float:

@@ -13,15 +13,15 @@ from reasoningbank_langgraph.files import open_file
 
 experiment_app = typer.Typer(help="Does memory help? Compare arms on the same problems.", no_args_is_help=True)
 
-_Test = Annotated[Path, typer.Option(help="JSONL file of problems to compare on (our format, GSM8K's or MATH's).")]
-_Train = Annotated[Path, typer.Option(help="JSONL file of problems to learn from.")]
+_Test = Annotated[Path, typer.Option(help="Problems to compare on: JSONL in the format of `solve`, GSM8K or MATH.")]
+_Train = Annotated[Path, typer.Option(help="Problems to learn from: JSONL in the format of `solve`, GSM8K or MATH.")]
 _Out = Annotated[Path, typer.Option(help="Folder of the run. The same command continues a run that was stopped.")]
 _Model = Annotated[str | None, typer.Option(help="Solver, named as in `solve`.")]
 _Critic = Annotated[str | None, typer.Option(help="Model that judges and distils. Default: the solver.")]
 _Arms = Annotated[
-    str, typer.Option(help="Comma-separated: baseline, memory, matts, matts+memory, shuffled, random, filler.")
+    str, typer.Option(help="Arms, comma-separated: baseline, memory, matts, matts+memory, shuffled, random, filler.")
 ]
-_Seeds = Annotated[str, typer.Option(help="Comma-separated.")]
+_Seeds = Annotated[str, typer.Option(help="Seeds, comma-separated.")]
 _Limit = Annotated[int, typer.Option(min=1, help="Number of problems to compare on.")]
 _TrainLimit = Annotated[int, typer.Option(min=1, help="Number of problems to learn from.")]
 _Judge = Annotated[Truth, typer.Option(help="Judge of what is learned: oracle (the known answer) or self (a model).")]
@@ -112,7 +112,7 @@ def stream(
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
 ) -> None:
-    """Learn on the test problems themselves, in several orders. Each is solved before its answer is learned from."""
+    """Learn on the test problems themselves, in several orders. Each is solved before its lesson is learned."""
     with named_errors():
         config = ExperimentConfig(
             protocol="stream",

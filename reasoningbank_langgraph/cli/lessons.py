@@ -1,4 +1,4 @@
-"""`reasoningbank bank export`, `import`, `forget`: the lessons of one namespace."""
+"""`reasoningbank bank export`, `import`, `quarantine`, `forget`: the lessons of one namespace."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reasoningbank_langgraph.bank import MemoryBank
-from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, BankFolder, bank_app, open_bank
-from reasoningbank_langgraph.cli.identifiers import format_id, parse_id, parse_namespace
+from reasoningbank_langgraph.bank import MemoryBank, jsonl
+from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, BankFolder, bank_app, has_bank, open_bank, open_to_embed
+from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, parse_id, parse_namespace
 from reasoningbank_langgraph.cli.solve_report import plural
-from reasoningbank_langgraph.cli.terminal import console
+from reasoningbank_langgraph.cli.terminal import console, named_errors
+from reasoningbank_langgraph.embeddings import embedder_name
+from reasoningbank_langgraph.namespaces import check_filled
 
 if TYPE_CHECKING:
+    from reasoningbank_langgraph.records import ItemStatus, MemoryItem
     from reasoningbank_langgraph.store import ChromaStore
 
 _Namespace = Annotated[str, typer.Option(help="Namespace of the lessons, as `bank show` prints it.")]
-_File = Annotated[Path, typer.Argument(help="JSONL file.")]
 
 
 @bank_app.command("export")
-def export_(file: _File, namespace: _Namespace, bank: BankFolder = DEFAULT_FOLDER) -> None:
+def export_(
+    file: Annotated[Path, typer.Argument(help="JSONL file to write; one that is there is replaced.")],
+    namespace: _Namespace,
+    bank: BankFolder = DEFAULT_FOLDER,
+) -> None:
     """Write the lessons of a namespace to a JSONL file."""
     with open_bank(bank) as store:
         count = _bank_with_lessons(store, namespace).export_jsonl(file)
@@ -29,11 +35,62 @@ def export_(file: _File, namespace: _Namespace, bank: BankFolder = DEFAULT_FOLDE
 
 
 @bank_app.command("import")
-def import_(file: _File, namespace: _Namespace, bank: BankFolder = DEFAULT_FOLDER) -> None:
-    """Add the lessons of an exported file: all of them or, if a line is invalid, none."""
+def import_(
+    file: Annotated[Path, typer.Argument(help="JSONL file that `bank export` wrote.")],
+    namespace: Annotated[str, typer.Option(help="Namespace to add them to, written as `bank show` prints it.")],
+    bank: Annotated[Path, typer.Option(help="Folder of the bank; created if it does not exist.")] = DEFAULT_FOLDER,
+) -> None:
+    """Add the lessons of an exported file: all of them or, if a line is invalid, none.
+
+    They are embedded with the packaged embedder, which must also be that of the bank.
+    """
+    with named_errors():
+        labels = parse_namespace(namespace)
+        check_filled(labels)
+        is_new = _check_new(bank, file)
+    with open_to_embed(bank, f"MemoryBank(store, {tuple(labels)}).import_jsonl({str(file)!r})") as store:
+        if is_new and store.embeddings:
+            console.print(f"new bank at {bank.resolve()}, made with the embedder {embedder_name(store.embeddings)}")
+        added, skipped = MemoryBank(store, labels).import_jsonl(file)
+        console.print(f"{plural(added, 'lesson')} added to {format_namespace(labels)}, {skipped} already there")
+
+
+def _check_new(bank: Path, file: Path) -> bool:
+    """Say whether the bank has to be made, which only a file without mistakes is a reason for."""
+    if has_bank(bank):
+        return False
+    if bank.exists() and not (bank.is_dir() and not any(bank.iterdir())):
+        problem = f"{bank} holds no bank, but other things: name a new or an empty folder"
+        raise typer.BadParameter(problem, param_hint="--bank")
+    jsonl.read(file)
+    return True
+
+
+@bank_app.command()
+def quarantine(
+    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids of lessons, as `bank show` prints them.")],
+    namespace: _Namespace,
+    undo: Annotated[bool, typer.Option("--undo", help="Bring quarantined lessons back.")] = False,
+    bank: BankFolder = DEFAULT_FOLDER,
+) -> None:
+    """Take lessons out of use without deleting them: no search returns them."""
+    before: ItemStatus = "quarantined" if undo else "active"
+    after: ItemStatus = "active" if undo else "quarantined"
     with open_bank(bank) as store:
-        added, skipped = MemoryBank(store, parse_namespace(namespace)).import_jsonl(file)
-        console.print(f"{plural(added, 'lesson')} added, {skipped} already there")
+        memory = _bank_with_lessons(store, namespace)
+        found = [_lesson(memory, parse_id(name), namespace) for name in ids]
+        changed = memory.set_status([item.id for item in found if item.status == before], after)
+        console.print(f"{plural(len(changed), 'lesson')} now {after}")
+        for item in found:
+            note = "" if item.id in changed else f" (was {item.status} before)"
+            console.print(f"  {format_id(item.id)}{note}")
+
+
+def _lesson(memory: MemoryBank, name: str, namespace: str) -> MemoryItem:
+    item = memory.get(name)
+    if item is None:
+        raise typer.BadParameter(f"there is no lesson {name!r} in {namespace!r}", param_hint="ID")
+    return item
 
 
 @bank_app.command()
@@ -43,6 +100,8 @@ def forget(
     thread: Annotated[str | None, typer.Option(help="Id of a thread, to delete all that it learned.")] = None,
     run: Annotated[str | None, typer.Option(help="Id of a run, to delete all that it learned.")] = None,
     experience: Annotated[str | None, typer.Option(help="Id of an experience, to delete all that it taught.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Delete all lessons of the namespace.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before --all.")] = False,
     cascade: Annotated[
         bool,
         typer.Option(
@@ -51,16 +110,31 @@ def forget(
     ] = True,
     bank: BankFolder = DEFAULT_FOLDER,
 ) -> None:
-    """Delete lessons for good; `bank vacuum` then erases their text from the files."""
+    """Delete lessons for good; `bank vacuum` then erases their text from the files.
+
+    Nothing outside the namespace is deleted. Checkpoints that hold lessons are not touched.
+    """
     options = {"id": item, "thread_id": thread, "run_id": run, "experience_id": experience}
     selectors = {name: parse_id(value) for name, value in options.items() if value is not None}
-    if len(selectors) != 1:
-        raise typer.BadParameter("give exactly one of --item, --thread, --run and --experience")
+    if len(selectors) + everything != 1:
+        raise typer.BadParameter("give exactly one of --item, --thread, --run, --experience and --all")
     with open_bank(bank) as store:
-        removed = _bank_with_lessons(store, namespace).forget(**selectors, cascade=cascade)
+        memory = _bank_with_lessons(store, namespace)
+        if everything:
+            _forget_all(memory, yes=yes)
+            return
+        removed = memory.forget(**selectors, cascade=cascade)
         console.print(
             f"{plural(len(removed), 'lesson')} removed" + "".join(f"\n  {format_id(name)}" for name in removed)
         )
+
+
+def _forget_all(memory: MemoryBank, *, yes: bool) -> None:
+    place, count = format_namespace(memory.namespace), plural(memory.totals().items, "lesson")
+    if not yes and not typer.confirm(f"Delete {count} of {place} for good?"):
+        console.print("nothing was removed")
+        raise typer.Exit(1)
+    console.print(f"{plural(len(memory.forget_all()), 'lesson')} removed from {place}")
 
 
 def _bank_with_lessons(store: ChromaStore, namespace: str) -> MemoryBank:

@@ -35,13 +35,13 @@ def solve(
     ] = None,
     bank: Annotated[Path, typer.Option(help="Folder of the bank; created if it does not exist.")] = Path("bank"),
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Use only the first problems of the file, this many.")
+        int | None, typer.Option(min=1, help="Use only this many problems, from the start of the file.")
     ] = None,
     model: Annotated[
         str | None, typer.Option(help="PATH.gguf, a pulled model, NAME at OPENAI_BASE_URL, or provider:NAME.")
     ] = None,
     judge_model: Annotated[
-        str | None, typer.Option(help="Model that judges and extracts lessons; by default the same model.")
+        str | None, typer.Option(help="Model that judges and extracts lessons; by default the one that solves.")
     ] = None,
     thread: Annotated[
         str | None, typer.Option(help="Name of this run; use it again to resume a run that stopped.")
@@ -50,7 +50,7 @@ def solve(
         bool, typer.Option("--learn/--no-learn", help="Write lessons to the bank, or only read it.")
     ] = True,
     k: Annotated[int, typer.Option(min=1, help="Number of earlier experiences to retrieve.")] = 1,
-    max_items: Annotated[int, typer.Option(min=1, help="Most lessons to show the model.")] = 3,
+    max_items: Annotated[int, typer.Option(min=1, help="Largest number of lessons to show the model.")] = 3,
 ) -> None:
     """Solve math problems with a memory and show what was recalled, judged and learned."""
     if (problem is None) == (file is None):

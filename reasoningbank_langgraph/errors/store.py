@@ -107,9 +107,9 @@ class EmbeddingMismatchError(StoreError):
         self.stored, self.given = stored, given
         super().__init__(
             f"the bank holds vectors of {stored}, but the embedder given is {given}: "
-            "open it with the first one, or move it to the other with "
-            "ChromaStore.from_path(path, embeddings=..., reindex=True) "
-            "or `reasoningbank bank reindex --bank PATH`"
+            "open it with the first one. To move it for good, so that the first one is refused from then on, use "
+            "ChromaStore.from_path(path, embeddings=..., reindex=True), or for the packaged embedder "
+            "`reasoningbank bank reindex --bank PATH`"
         )
 
 

@@ -1,6 +1,7 @@
 """ChromaStore: a complete LangGraph store on Chroma. Nothing outside this folder imports chromadb.
 
 - `chroma`: ChromaStore: LangGraph's long-term memory on Chroma
+- `without_embedder`: a bank opened without the embedder that made it
 - `settings`: the settings of a store
 - `lifetime`: how long a store may be used: until it is closed, and only in the process that opened it
 - `connect`: clients of Chroma: opened so that they send nothing home, closed so that nothing stays open

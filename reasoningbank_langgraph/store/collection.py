@@ -88,6 +88,22 @@ def open_or_create(client: ClientAPI, name: str, indexing: Indexing) -> Collecti
     return collection
 
 
+def recorded_embedder(client: ClientAPI, name: str) -> tuple[str, int] | None:
+    """Return the name and the vector length of the embedder that made a bank; None if there is no bank.
+
+    Raises:
+        StoreSchemaError: a newer version of this package made it.
+        StoreError: the collection was made by something else or with another distance.
+    """
+    collection = find(client, name)
+    if collection is None:
+        collection = find(client, successor(name))
+        if collection is None or (collection.metadata or {}).get("state") != COMPLETE:
+            return None
+    _check_configuration(collection)
+    return collection.metadata["embedder"], collection.metadata["dims"]
+
+
 def check_embedder(collection: Collection, indexing: Indexing) -> None:
     """Refuse an embedder whose vectors are not comparable with those in the collection.
 

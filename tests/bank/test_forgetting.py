@@ -3,7 +3,8 @@
 import pytest
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_reasoning_bank
-from reasoningbank_langgraph.records import Provenance
+from reasoningbank_langgraph.errors import PastBankError
+from reasoningbank_langgraph.records import Provenance, utc_now
 from tests.loop_fakes import indexed_memory, learner, open_store, solver
 
 STORES = pytest.mark.parametrize("kind", ["memory", "chroma"])
@@ -101,6 +102,21 @@ def test_the_bank_of_another_tenant_is_not_touched():
     other.add([lesson("gran")])
     family(store).forget("gran")
     assert left(other) == ["gran"]
+
+
+@STORES
+async def test_a_whole_namespace_is_forgotten_and_none_beside_or_below_it(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        others = [MemoryBank(store, name) for name in (("m", "below"), ("mm",), ("a", "m"))]
+        for other in others:
+            other.add([lesson("gran")])
+        assert family(store).forget_all() == ["gran", "child1", "child2", "grandchild", "stranger"]
+        bank = family(store)
+        assert len(await bank.aforget_all()) == 5
+        assert (bank.items(), bank.search("task gran", task_id="x"), bank.forget_all()) == ([], [], [])
+        assert [left(other) for other in others] == [["gran"]] * 3
+        with pytest.raises(PastBankError):
+            others[0].as_of(utc_now()).forget_all()
 
 
 @STORES

@@ -38,11 +38,8 @@ def test_a_whole_bank_is_found_whole(folder, command):
     assert "ok=True" in done.output
 
 
-def test_a_bank_of_another_embedder_is_refused_with_the_command_that_moves_it(folder, monkeypatch):
+def test_a_bank_moves_to_the_packaged_embedder_when_told_to(folder, monkeypatch):
     monkeypatch.setattr(embeddings, "default_embeddings", lambda: HashEmbeddings(32))
-    refused = bank("show", folder)
-    assert refused.exit_code == 1
-    assert "reasoningbank bank reindex --bank" in refused.output
     moved = bank("reindex", folder)
     assert moved.exit_code == 0, moved.output
     assert "ok=True" in moved.stdout

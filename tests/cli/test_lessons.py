@@ -1,4 +1,4 @@
-"""`reasoningbank bank export`, `import` and `forget`: lessons go from bank to bank, and away."""
+"""`reasoningbank bank export`, `import`, `quarantine` and `forget`: lessons go from bank to bank, and away."""
 
 import pytest
 from typer.testing import CliRunner
@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 from reasoningbank_langgraph import ChromaStore, MemoryBank, embeddings
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.testing import HashEmbeddings
-from tests.bank.test_forgetting import family
+from tests.bank.test_forgetting import family, lesson
 
 
 @pytest.fixture
@@ -17,13 +17,13 @@ def folder(monkeypatch, tmp_path):
     return tmp_path / "bank"
 
 
-def call(*words):
-    return CliRunner().invoke(app, ["bank", *map(str, words)], env={"COLUMNS": "200"})
+def call(*words, answer=None):
+    return CliRunner().invoke(app, ["bank", *map(str, words)], input=answer, env={"COLUMNS": "200"})
 
 
-def left(folder):
+def left(folder, namespace="m"):
     with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
-        return sorted(item.id for item in MemoryBank(store, "m").items())
+        return sorted(item.id for item in MemoryBank(store, namespace).items())
 
 
 def test_lessons_travel_from_bank_to_bank(folder, tmp_path):
@@ -31,7 +31,7 @@ def test_lessons_travel_from_bank_to_bank(folder, tmp_path):
     assert "5 lessons written" in done.output
     call("forget", "--namespace", "m", "--item", "gran", "--bank", folder)
     done = call("import", tmp_path / "m.jsonl", "--namespace", "m", "--bank", folder)
-    assert "4 lessons added, 1 already there" in done.output
+    assert "4 lessons added to m, 1 already there" in done.output
     assert len(left(folder)) == 5
 
 
@@ -70,3 +70,113 @@ def test_forgetting_in_a_namespace_without_lessons_is_refused(folder):
     done = call("forget", "--namespace", "mm", "--item", "gran", "--bank", folder)
     assert done.exit_code == 2
     assert "there are no lessons in 'mm'" in done.output
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_lessons_fill_a_new_bank_and_the_command_says_where_and_with_which_embedder(folder, tmp_path, exists):
+    new = tmp_path / "deep" / "new"
+    if exists:
+        new.mkdir(parents=True)
+    call("export", tmp_path / "m.jsonl", "--namespace", "m", "--bank", folder)
+    done = call("import", tmp_path / "m.jsonl", "--namespace", "n/ann", "--bank", new)
+    assert done.exit_code == 0, done.output
+    assert f"new bank at {new}, made with the embedder HashEmbeddings(hash-embeddings)" in done.output
+    assert "5 lessons added to n/ann, 0 already there" in done.output
+    assert left(new, ("n", "ann")) == left(folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "namespace", "said"),
+    [
+        ("none.jsonl", "m", "cannot be read"),
+        ("m.jsonl", "m//n", "is empty"),
+        ("bad.jsonl", "m", "nothing was imported"),
+    ],
+)
+def test_what_cannot_be_imported_makes_no_bank(folder, tmp_path, file, namespace, said):
+    (tmp_path / "bad.jsonl").write_text("no json")
+    call("export", tmp_path / "m.jsonl", "--namespace", "m", "--bank", folder)
+    done = call("import", tmp_path / file, "--namespace", namespace, "--bank", tmp_path / "new")
+    assert done.exit_code == 1
+    assert said in done.output
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_with_other_things_becomes_no_bank(folder, tmp_path):
+    call("export", tmp_path / "m.jsonl", "--namespace", "m", "--bank", folder)
+    before = sorted(tmp_path.iterdir())
+    done = call("import", tmp_path / "m.jsonl", "--namespace", "m", "--bank", tmp_path)
+    assert done.exit_code == 2
+    assert "holds no bank, but other things" in done.output
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def statuses(folder):
+    with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
+        return {item.id: item.status for item in MemoryBank(store, "m").items() if item.status != "active"}
+
+
+def test_lessons_are_quarantined_and_brought_back(folder):
+    done = call("quarantine", "gran", "child1", "--namespace", "m", "--bank", folder)
+    assert done.exit_code == 0, done.output
+    assert "2 lessons now quarantined" in done.output
+    assert statuses(folder) == {"gran": "quarantined", "child1": "quarantined"}
+    assert "[success, quarantined] title gran" in call("show", "--bank", folder).output
+    done = call("quarantine", "gran", "stranger", "--undo", "--namespace", "m", "--bank", folder)
+    assert "1 lesson now active" in done.output
+    assert "stranger (was active before)" in done.output
+    assert statuses(folder) == {"child1": "quarantined"}
+
+
+def test_a_quarantine_leaves_what_was_superseded(folder):
+    with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
+        MemoryBank(store, "m").set_status("gran", "superseded")
+    for undo in ([], ["--undo"]):
+        done = call("quarantine", "gran", *undo, "--namespace", "m", "--bank", folder)
+        assert "gran (was superseded before)" in done.output
+        assert statuses(folder) == {"gran": "superseded"}
+
+
+@pytest.mark.parametrize(("words", "said"), [(("gran", "nobody"), "no lesson 'nobody' in 'm'"), ((), "Missing")])
+def test_a_mistyped_id_quarantines_nothing(folder, words, said):
+    done = call("quarantine", *words, "--namespace", "m", "--bank", folder)
+    assert done.exit_code == 2
+    assert said in done.output
+    assert statuses(folder) == {}
+
+
+@pytest.fixture
+def neighbours(folder):
+    """Banks of tenants whose names resemble that of `m`, or who are below it."""
+    names = [("ma",), ("m", "below"), ("other", "m")]
+    with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
+        for name in names:
+            MemoryBank(store, name).add([lesson("gran")])
+    return names
+
+
+@pytest.mark.parametrize(("words", "answer"), [(["--yes"], None), ([], "y\n")])
+def test_a_whole_namespace_goes_and_no_other(folder, neighbours, words, answer):
+    done = call("forget", "--namespace", "m", "--all", *words, "--bank", folder, answer=answer)
+    assert done.exit_code == 0, done.output
+    assert ("Delete 5 lessons of m for good?" in done.output) is bool(answer)
+    assert "5 lessons removed from m\n" in done.output
+    assert left(folder) == []
+    assert [left(folder, name) for name in neighbours] == [["gran"]] * 3
+
+
+@pytest.mark.parametrize("answer", ["n\n", "\n", ""])
+def test_without_a_yes_nothing_goes(folder, answer):
+    done = call("forget", "--namespace", "m", "--all", "--bank", folder, answer=answer)
+    assert done.exit_code == 1
+    assert len(left(folder)) == 5
+
+
+@pytest.mark.parametrize(
+    "words", [["--namespace", "M"], ["--namespace", "other"], ["--namespace", "m", "--run", "r1"], []]
+)
+def test_no_namespace_goes_that_is_not_named_exactly(folder, neighbours, words):
+    done = call("forget", *words, "--all", "--yes", "--bank", folder)
+    assert done.exit_code == 2
+    assert len(left(folder)) == 5
+    assert [left(folder, name) for name in neighbours] == [["gran"]] * 3

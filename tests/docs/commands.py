@@ -29,5 +29,5 @@ def _option(option, said):
     named = option.param_type_name == "option"
     default = option.default if isinstance(option.default, (bool, int, float, str, Path)) else False
     shown = option.opts[0] if default is True else getattr(default, "value", default)
-    needed = "required" if option.required else "" if default is False else f"`{shown}`"
+    needed = "required" if option.required else "" if default is False or shown == "" else f"`{shown}`"
     return f"| {names if named else option.name.upper()} | {' '.join((said or '').split())} | {needed} |\n"

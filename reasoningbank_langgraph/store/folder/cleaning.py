@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from reasoningbank_langgraph.errors import StoreError
+from reasoningbank_langgraph.errors import StoreCorruptedError, StoreError
 from reasoningbank_langgraph.store import chroma_files
 from reasoningbank_langgraph.store.chroma_files import DATABASE_FILE, blank_unused, index_folders, is_whole
 from reasoningbank_langgraph.store.collection import clear_unfinished
@@ -65,6 +65,16 @@ def blank_indexes(folder: Path) -> None:
 def torn_indexes(folder: Path) -> list[Path]:
     """Return the indexes whose saving was cut off."""
     return [index for index in index_folders(folder) if not is_whole(index)]
+
+
+def refuse_torn_indexes(folder: Path) -> None:
+    """Raise `StoreCorruptedError` if the saving of an index was cut off: a new one takes the bank's embedder."""
+    if torn_indexes(folder):
+        raise StoreCorruptedError(
+            f"the index of the bank in {str(folder)!r} was not saved to its end: open the bank once with "
+            "ChromaStore.from_path and its embedder, which makes the index anew (with the packaged embedder: "
+            "`reasoningbank bank rebuild --bank ...`)"
+        )
 
 
 def remove_torn_indexes(folder: Path) -> bool:

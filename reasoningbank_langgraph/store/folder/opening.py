@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reasoningbank_langgraph.store.cache.saved_prefixes import SavedPrefixes
 from reasoningbank_langgraph.store.connect import close_client, embedded_client
-from reasoningbank_langgraph.store.folder.cleaning import blank_indexes, remove_torn_indexes
+from reasoningbank_langgraph.store.folder.cleaning import blank_indexes, refuse_torn_indexes, remove_torn_indexes
 from reasoningbank_langgraph.store.folder.lock import BankLock, prepare_folder
 from reasoningbank_langgraph.store.folder.privacy import make_files_private, make_private
 
@@ -27,22 +27,25 @@ class OpenFolder(NamedTuple):
     """Closes the client and lets others open the folder."""
 
 
-def open_folder(path: str | os.PathLike[str], collection: str) -> OpenFolder:
+def open_folder(path: str | os.PathLike[str], collection: str, *, can_embed: bool = True) -> OpenFolder:
     """Open a folder, made if it does not exist.
 
     Args:
         path: the folder as the user named it.
         collection: name of the bank's collection.
+        can_embed: the caller can make an index anew; if not, one whose saving was cut off is refused and left.
 
     Raises:
         StorePathError: the path cannot hold a bank; nothing was changed.
         StoreLockedError: another store has it open; raised at once.
-        StoreCorruptedError: the folder holds something that is no bank.
+        StoreCorruptedError: the folder holds something that is no bank, or an index that cannot be made anew here.
     """
     folder = prepare_folder(path)
     make_private(path, folder)
     lock = BankLock(folder)
     try:
+        if not can_embed:
+            refuse_torn_indexes(folder)
         torn = remove_torn_indexes(folder)
         saved = SavedPrefixes(folder, collection)
         client = embedded_client(folder)

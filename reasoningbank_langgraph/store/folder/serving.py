@@ -9,9 +9,9 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
-from reasoningbank_langgraph.errors import StoreCorruptedError, StorePathError, StoreUnavailableError
+from reasoningbank_langgraph.errors import StorePathError, StoreUnavailableError
 from reasoningbank_langgraph.store.chroma_files import DATABASE_FILE
-from reasoningbank_langgraph.store.folder.cleaning import torn_indexes
+from reasoningbank_langgraph.store.folder.cleaning import refuse_torn_indexes
 from reasoningbank_langgraph.store.folder.lock import BankLock, prepare_folder
 from reasoningbank_langgraph.store.folder.privacy import make_files_private, make_private
 
@@ -41,7 +41,7 @@ def serve(path: str | os.PathLike[str], port: int, ready: Callable[[], None]) ->
     make_files_private(folder)
     lock = BankLock(folder)
     try:
-        _check_index(folder)
+        refuse_torn_indexes(folder)
         _check_free(port)
         _run(folder, port, ready)
     finally:
@@ -60,14 +60,6 @@ def _run(folder: Path, port: int, ready: Callable[[], None]) -> None:
         ended.set()
     if not started.is_set():
         raise StoreUnavailableError(f"the Chroma server for {str(folder)!r} ended before it took a connection")
-
-
-def _check_index(folder: Path) -> None:
-    if torn_indexes(folder):
-        raise StoreCorruptedError(
-            f"the index of the bank in {str(folder)!r} was not saved to its end: open the bank once with "
-            "ChromaStore.from_path, or run `reasoningbank bank rebuild --bank ...`, which makes it anew"
-        )
 
 
 def _check_free(port: int) -> None:

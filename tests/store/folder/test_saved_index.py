@@ -18,6 +18,7 @@ from reasoningbank_langgraph.store.chroma_files import (
     is_whole,
 )
 from reasoningbank_langgraph.store.folder.serving import serve
+from reasoningbank_langgraph.store.without_embedder import open_without_embedder
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 COUNT = 1_100
@@ -68,6 +69,8 @@ TEARS = {
 @pytest.mark.parametrize("tear", TEARS.values(), ids=TEARS)
 def test_a_torn_index_is_made_anew_when_the_bank_is_opened(tear, folder, caplog):
     tear(index_of(folder))
+    with pytest.raises(StoreCorruptedError, match="bank rebuild"):
+        open_without_embedder(folder)
     with pytest.raises(StoreCorruptedError, match="bank rebuild"):
         serve(folder, 1, lambda: None)
     with caplog.at_level(logging.WARNING), opened(folder) as store:
