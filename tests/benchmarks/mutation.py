@@ -30,7 +30,7 @@ TESTS = {
     "nodes": "loop state",
     "judges": "judges",
     "store/writing.py": "store/test_writing.py store/maintenance/test_ttl.py",
-    "matts": "matts/test_select.py loop/test_streams.py",
+    "matts": "matts/test_select.py matts/test_choosing.py matts/test_selecting_graph.py loop/test_streams.py",
     "text": "text",
     "parsing": "parsing loop/test_odd_replies.py",
     "math_answers/matching.py": "math_answers",

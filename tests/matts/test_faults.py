@@ -1,11 +1,8 @@
-"""Rollouts that fail, hang, ask or die: the run goes on, the bank has one experience, and nothing is done twice."""
+"""Rollouts that fail, ask or die: the run goes on, the bank has one experience, and nothing is done twice."""
 
-import asyncio
 import json
 import subprocess
 import sys
-import threading
-import time
 
 import pytest
 from langchain_core.runnables import RunnableConfig
@@ -115,99 +112,6 @@ def test_a_judge_that_fails_leaves_a_rollout_without_a_verdict():
     assert (result["answer"], bank(store).items()) == ("4", [])
 
 
-def test_a_rollout_that_hangs_is_given_up():
-    free, store = threading.Event(), indexed_memory()
-
-    def solve(state, config: RunnableConfig):
-        if config["configurable"]["rollout"] == 1:
-            free.wait(600)
-        return {"answer": "4"}
-
-    result = matts(solve, store, k=3, rollout_time_limit=2).invoke(TASK, CONFIG)
-    free.set()
-    assert errors(result) == [None, "ModelTimeoutError", None]
-    assert bank(store).totals().experiences == 1
-
-
-async def test_a_rollout_that_hangs_in_async_code_is_cancelled():
-    cancelled = []
-
-    async def solve(state, config: RunnableConfig):
-        if config["configurable"]["rollout"] == 1:
-            try:
-                await asyncio.sleep(600)
-            except asyncio.CancelledError:
-                cancelled.append(1)
-                raise
-        return {"answer": "4"}
-
-    result = await matts(solve, k=3, rollout_time_limit=2).ainvoke(TASK, CONFIG)
-    assert errors(result) == [None, "ModelTimeoutError", None]
-    assert "rollout 1: no answer within 2" in result["rollouts"][1]["error"]["message"]
-    assert cancelled == [1]
-
-
-async def test_sync_solvers_that_hang_in_async_code_hold_up_nothing():
-    free, store = threading.Event(), indexed_memory()
-
-    def solve(state, config: RunnableConfig):
-        if config["configurable"]["rollout"]:
-            free.wait(600)
-        return {"answer": "4"}
-
-    result = await matts(solve, store, k=40, rollout_time_limit=3).ainvoke(TASK, CONFIG)
-    free.set()
-    assert errors(result) == [None, *["ModelTimeoutError"] * 39]
-    assert bank(store).totals().experiences == 1
-
-
-async def test_sync_solvers_in_async_code_all_run_at_once():
-    together = threading.Barrier(40)
-
-    def solve(state):
-        together.wait(60)
-        return {"answer": "4"}
-
-    result = await matts(solve, k=40).ainvoke(TASK, CONFIG)
-    assert errors(result) == [None] * 40
-
-
-async def test_a_timeout_of_the_solvers_own_keeps_its_name():
-    async def solve(state):
-        raise TimeoutError("the database")
-
-    with pytest.raises(TooFewAttemptsError, match="TimeoutError: the database"):
-        await matts(solve, k=2).ainvoke(TASK, CONFIG)
-
-
-async def test_a_run_that_is_cancelled_writes_nothing_and_goes_on_when_resumed():
-    store, calls = indexed_memory(), []
-    slow = True
-
-    async def solve(state, config: RunnableConfig):
-        number = config["configurable"]["rollout"]
-        calls.append(number)
-        if slow and number == 1:
-            await asyncio.sleep(600)
-        return {"answer": "4"}
-
-    graph = matts(solve, store, k=3)
-    run = asyncio.create_task(graph.ainvoke(TASK, CONFIG))
-    for _ in range(6000):
-        if sum(bool(task.result) for task in (await graph.aget_state(CONFIG)).tasks) == 2:
-            break
-        await asyncio.sleep(0.01)
-    run.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await run
-    assert bank(store).items() == []
-    slow = False
-    result = await graph.ainvoke(None, CONFIG)
-    assert errors(result) == [None, None, None]
-    assert sorted(calls) == [0, 1, 1, 2]
-    assert bank(store).totals().experiences == 1
-
-
 def asking_function(state, config: RunnableConfig):
     number = config["configurable"]["rollout"]
     return {"answer": interrupt(f"how many, {number}?") if number in (1, 2) else "4"}
@@ -307,82 +211,6 @@ def test_a_replay_from_any_old_checkpoint_adds_nothing(step):
     assert bank(store).items() == before
     assert again["written"] == first["written"]
     assert len(again["rollouts"]) == 3
-
-
-class Gauge:
-    """Counts what is going on at the same time, by task and in all."""
-
-    def __init__(self):
-        self.now, self.most, self._lock = {}, {}, threading.Lock()
-
-    def begin(self, task):
-        with self._lock:
-            for name in (task, "all"):
-                self.now[name] = self.now.get(name, 0) + 1
-                self.most[name] = max(self.most.get(name, 0), self.now[name])
-
-    def end(self, task):
-        with self._lock:
-            for name in (task, "all"):
-                self.now[name] -= 1
-
-
-def tasks(count):
-    return [{"task": f"add {number} apples"} for number in range(count)]
-
-
-def threads(count, **settings):
-    return [{"configurable": {"thread_id": f"t{number}"}, **settings} for number in range(count)]
-
-
-@pytest.mark.slow
-def test_fifty_runs_at_once_keep_to_the_concurrency_asked_for():
-    store, gauge = indexed_memory(), Gauge()
-
-    def solve(state):
-        gauge.begin(state["task"])
-        time.sleep(0.002)
-        gauge.end(state["task"])
-        return {"answer": "4"}
-
-    graph = matts(solve, store, k=3, max_concurrency=2)
-    results = graph.batch(tasks(50), threads(50, max_concurrency=4))
-    assert {len(result["rollouts"]) for result in results} == {3}
-    assert gauge.most.pop("all") <= 8
-    assert max(gauge.most.values()) <= 2
-    written = [name for result in results for name in result["written"]]
-    assert sorted(written) == sorted(item.id for item in bank(store).items())
-    assert bank(store).totals().experiences == 50
-
-
-@pytest.mark.slow
-async def test_fifty_runs_at_once_in_async_code():
-    store, gauge = indexed_memory(), Gauge()
-
-    async def solve(state):
-        gauge.begin(state["task"])
-        await asyncio.sleep(0.002)
-        gauge.end(state["task"])
-        return {"answer": "4"}
-
-    graph = matts(solve, store, k=3, max_concurrency=2)
-    await asyncio.gather(*(graph.ainvoke(task, one) for task, one in zip(tasks(50), threads(50), strict=True)))
-    gauge.most.pop("all")
-    assert max(gauge.most.values()) <= 2
-    assert bank(store).totals().experiences == 50
-
-
-def test_a_limit_of_langgraph_itself_is_kept_too():
-    gauge = Gauge()
-
-    def solve(state):
-        gauge.begin(state["task"])
-        time.sleep(0.01)
-        gauge.end(state["task"])
-        return {"answer": "4"}
-
-    matts(solve, k=6).invoke(TASK, {**CONFIG, "max_concurrency": 2})
-    assert gauge.most["all"] <= 2
 
 
 @pytest.mark.slow
