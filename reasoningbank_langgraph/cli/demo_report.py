@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import comb
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -53,6 +54,8 @@ class DemoReport:
         self.bank, self.path = bank, path
         self.learned_on: list[DemoResult] = []
         self.pairs: list[tuple[DemoResult, DemoResult]] = []
+        self.seconds: list[float] = []
+        """How long each pass took."""
 
     def opening(self, model: str) -> None:
         """Say which model works and what the bank holds already."""
@@ -66,7 +69,7 @@ class DemoReport:
         console.print(
             Text(f"\nFirst pass: {count} problems, each judged against its known answer and learned from", "bold")
         )
-        with _progress_bar(count) as (bar, task):
+        with self._timed_bar(count) as (bar, task):
             for result in results:
                 self.learned_on.append(result)
                 right, lessons = sum(one.right for one in self.learned_on), self.bank.totals().items
@@ -78,7 +81,7 @@ class DemoReport:
         console.print(
             Text(f"\nSecond pass: {count} new problems of the same kinds, without the bank and with it", "bold")
         )
-        with _progress_bar(count) as (bar, task):
+        with self._timed_bar(count) as (bar, task):
             for without, with_bank in pairs:
                 self.pairs.append((without, with_bank))
                 both = Text("without ") + without.as_text() + "  with " + with_bank.as_text()
@@ -97,6 +100,8 @@ class DemoReport:
         shown = {with_bank.recalled for _, with_bank in self.pairs if with_bank.recalled}
         count = sum(bool(with_bank.recalled) for _, with_bank in self.pairs)
         console.print(f"  recalled  {len(shown)} different lessons for {count} of {len(self.pairs)} new problems")
+        learning, comparing = self.seconds
+        console.print(f"  time      {learning:.0f} s for the first pass, {comparing:.0f} s for the second")
         console.print(Text("  helped?   ") + Text(self.conclusion(), "bold"))
         if local:
             console.print(
@@ -125,6 +130,19 @@ class DemoReport:
     def _right(self) -> tuple[int, int]:
         return sum(without.right for without, _ in self.pairs), sum(with_bank.right for _, with_bank in self.pairs)
 
+    @contextmanager
+    def _timed_bar(self, count: int) -> Iterator[tuple[Progress, TaskID]]:
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
+        began = perf_counter()
+        with Progress(*columns, console=console) as bar:
+            yield bar, bar.add_task("working", total=count)
+        self.seconds.append(perf_counter() - began)
+
     def _line(self, problem: Problem, result: Text, name: str, lesson: str) -> Text:
         width = console.width if console.is_terminal else _WIDE
         room = min(60, max(22, width - 66))
@@ -139,10 +157,3 @@ def mcnemar(fixed: int, broken: int) -> float:
     differ = fixed + broken
     tail = sum(comb(differ, count) for count in range(min(fixed, broken) + 1))
     return min(1.0, 2 * tail / (1 << differ))
-
-
-@contextmanager
-def _progress_bar(count: int) -> Iterator[tuple[Progress, TaskID]]:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console) as bar:
-        yield bar, bar.add_task("working", total=count)

@@ -57,6 +57,7 @@ def test_each_problem_has_a_line_and_the_end_counts_what_stood_there(demo):
     assert f"{alone} of {NEW_PROBLEMS} right without the bank, {helped} with it" in end
     assert alone > 0
     assert "add them up" in end
+    assert re.search(r"time +\d+ s for the first pass, \d+ s for the second", end)
 
 
 def test_the_next_run_starts_from_the_bank_with_other_problems(demo):
