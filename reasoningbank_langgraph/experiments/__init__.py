@@ -7,13 +7,12 @@
 - `learning`: makes a bank: the loop works through problems in order and keeps what it learns
 - `banks`: from the bank that was learned to the banks that are shown: frozen, for some arms only a part of it
 - `memories`: what an arm shows the solver before a problem, and the controls that tell memory from mere text
-- `leaks`: how an answer could reach the solver: in an item of the bank, or in a problem of both sets
+- `leaks`: how an answer could reach the solver, in a lesson or in a near copy; what keeps it out, and what checks that
 - `solving`: one problem in one arm: from what is shown to a graded row
 - `results`: the rows, one for each problem, arm and seed, appended as they come and never written twice
 - `prompts_file`: the prompts that were sent, each once, so that a reader can check what the arms differ in
 - `progress`: what a person sees meanwhile: one line for each arm, with what is left and what it has cost so far
 - `stats`: intervals and tests for paired outcomes; the unit is the problem, with all its seeds
-- `leak_audit`: leaks looked for again in the rows alone, independent of the guard that is checked
 - `summary`: what an experiment found: the records of `summary.json`
 - `summarise`: from rows to a summary
 - `wording`: figures as sentences, for readers who do not know what a p value is

@@ -177,7 +177,9 @@ class Run:
     def _note_duplicates(self) -> None:
         path = self.out / DUPLICATES
         if not path.exists():
-            pairs = near_duplicates(self.problems.train, self.problems.test, self.models.embeddings)
+            solved = self.problems.test
+            learned = solved if self.config.protocol == "stream" else self.problems.train
+            pairs = near_duplicates(learned, solved, self.models.embeddings)
             path.write_text(json.dumps([pair.to_json() for pair in pairs], indent=1) + "\n", encoding="utf-8")
 
 

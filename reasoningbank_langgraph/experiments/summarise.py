@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from reasoningbank_langgraph.experiments.arms import Arm, arms_of
 from reasoningbank_langgraph.experiments.config import CONTROLS, ExperimentConfig
-from reasoningbank_langgraph.experiments.leak_audit import audit_leaks
+from reasoningbank_langgraph.experiments.leaks.audit import audit_leaks
 from reasoningbank_langgraph.experiments.results import ResultRow
 from reasoningbank_langgraph.experiments.stats import (
     ALPHA,

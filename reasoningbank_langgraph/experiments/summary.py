@@ -20,13 +20,20 @@ memory add to several attempts? `bank size`: is a smaller bank better than the f
 """
 
 
+NEAR_TEXT, NEAR_MEANING = 0.9, 0.95
+"""Above these similarities, of text or of embeddings, two problems (or an item and a problem) are near copies."""
+
+
 class NearDuplicate(Record):
-    """A train and a test problem that are nearly the same."""
+    """Two problems that are nearly the same."""
 
     train_id: str
+    """The one that may have been learned from; in a stream either may."""
     test_id: str
     text_similarity: float
+    """About the share of letters in common, numbers and names set aside."""
     embedding_similarity: float
+    """Cosine."""
 
 
 class RowId(Record):
@@ -133,7 +140,7 @@ class LeakAudit(Record):
     self_retrieved: tuple[Leak, ...]
     """Rows that were shown a lesson from the very problem (same id, or same text)."""
     with_gold: tuple[Leak, ...]
-    """Rows with an item that contains the reference answer as a token of its own."""
+    """Rows with an item that states the reference answer, in whatever form."""
     gold_items: Count
     gold_by_chance: float
     """As many items would contain the answer of some other problem: what short answers make of it."""
@@ -141,7 +148,11 @@ class LeakAudit(Record):
     """Items the leak guard took out before they were shown."""
     dropped_rows: Count
     near_duplicates: tuple[NearDuplicate, ...]
-    """Between train and test."""
+    """A problem that was solved, and one learned from before."""
+    near_rows: Count = 0
+    """Rows whose problem has such a near copy, among `learning_rows`."""
+    learning_rows: Count = 0
+    """Rows of the arms that have a bank."""
     flagged: tuple[str, ...]
     """Ids of test problems with any of this, except drops: what was dropped was not shown."""
 

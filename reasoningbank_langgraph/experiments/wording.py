@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.stats import Interval
-from reasoningbank_langgraph.experiments.summary import ArmSummary, Comparison, Group, LeakAudit
+from reasoningbank_langgraph.experiments.summary import (
+    NEAR_MEANING,
+    NEAR_TEXT,
+    ArmSummary,
+    Comparison,
+    Group,
+    LeakAudit,
+)
 
 QUESTIONS: dict[Group, str] = {
     "arm": "Is an arm better than the first one?",
@@ -16,6 +23,13 @@ QUESTIONS: dict[Group, str] = {
     "placebo": "Does other text in place of memory change anything?",
 }
 """What the comparisons of a group answer."""
+
+
+NEAR_COPY = (
+    f"more than {NEAR_TEXT:g} of the letters are the same, numbers and names set aside, or the cosine of the "
+    f"embeddings is above {NEAR_MEANING:g}"
+)
+"""When two problems count as near copies. All pairs are compared."""
 
 
 def points(share: float) -> str:
@@ -175,6 +189,12 @@ def _tokens(arm: ArmSummary) -> float:
 
 
 def _on_leaks(leaks: LeakAudit) -> Iterator[str]:
+    if leaks.near_rows:
+        share = leaks.near_rows / leaks.learning_rows * 100
+        yield (
+            f"{leaks.near_rows:,} of {_count(leaks.learning_rows, 'row')} ({share:.0f} %) had a near copy of "
+            f"their problem among those learned from: {NEAR_COPY}."
+        )
     if leaks.flagged:
         yield f"The leak audit names {_count(len(leaks.flagged), 'problem')}: see the differences “without flagged”."
     if leaks.dropped:

@@ -11,10 +11,12 @@ and some follow its policy, such as exact numbers and units that have to agree.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from fractions import Fraction
 
 from reasoningbank_langgraph.math_answers import symbolic
 from reasoningbank_langgraph.math_answers.exact import Exact, NotRationalError, UndefinedError
+from reasoningbank_langgraph.math_answers.forms import Amount, Assignment
 from reasoningbank_langgraph.math_answers.matching import Matcher
 from reasoningbank_langgraph.math_answers.nodes import Node, walk
 from reasoningbank_langgraph.math_answers.reading import readings
@@ -61,6 +63,22 @@ def _equivalent(gold: str, prediction: str) -> bool:
     matcher = Matcher(values)
     answers = readings(prediction)
     return any(matcher.match(form, answer) for form in readings(gold) for answer in answers)
+
+
+def exact_values(answer: str) -> set[Fraction]:
+    r"""Return the numbers an answer may stand for, 25 and 1/4 for `25\%`; none where it is no rational number."""
+    try:
+        forms = readings(tidy(answer)) if len(answer) <= MAX_LENGTH else []
+    except (RecursionError, MemoryError):
+        return set()
+    values: set[Fraction] = set()
+    for form in forms:
+        amount = form.value if isinstance(form, Assignment) else form
+        if isinstance(amount, Amount):
+            with suppress(UndefinedError, NotRationalError, RecursionError):
+                value = Exact().value(amount.node)
+                values |= {value, value / 100} if amount.unit == "%" else {value}
+    return values
 
 
 class _Values:

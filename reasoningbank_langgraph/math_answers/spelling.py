@@ -58,19 +58,25 @@ _DELIMITERS = [("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]")]
 
 def tidy(text: str) -> str:
     """Return the answer in the one spelling that the lexer knows."""
-    text = _ascii(text).strip()
+    text = in_ascii(text).strip()
     text = _undelimited(text)
     if r"\left" not in text:
         text = _FORMULA.sub(r"\1\2", text)
     if _SPACED.fullmatch(text):
         text = re.sub("[ ~]", "", text)
-    text = _SPACING.sub(" ", _GROUPED.sub("", text))
+    text = _SPACING.sub(" ", ungrouped(text))
     for pattern, spelling in _ALIASES:
         text = pattern.sub(spelling, text)
     return text.strip().removesuffix(".").strip()
 
 
-def _ascii(text: str) -> str:
+def ungrouped(text: str) -> str:
+    r"""Take out what only groups digits: `1{,}000` is 1000."""
+    return _GROUPED.sub("", text)
+
+
+def in_ascii(text: str) -> str:
+    """Write signs and digits of all scripts in ASCII and LaTeX, and leave out what cannot be seen."""
     text = _INVISIBLE.sub("", text)
     text = _ROOT_RUN.sub(r"\\sqrt{\1}", text)
     text = _RAISED_RUN.sub(lambda run: "^{" + run[0].translate(_RAISED) + "}", text)

@@ -165,6 +165,20 @@ def test_a_stream_learns_as_it_goes_in_the_order_of_its_seed(tmp_path):
     assert all(row.id not in row.sources for row in arms["memory"])
 
 
+def test_a_stream_names_the_near_copies_among_its_own_problems_and_phase1_those_among_the_learned(tmp_path):
+    def named(protocol):
+        carry_out(config(tmp_path, protocol, arms=("baseline",), train_limit=4, limit=5), tmp_path / protocol)
+        pairs = json.loads((tmp_path / protocol / "duplicates.json").read_text())
+        return {(pair["train_id"], pair["test_id"]) for pair in pairs}
+
+    fruit = {number: number % 4 for number in (0, 1, 2, 3, 100, 101, 102, 103, 104)}
+    same = {(one, two) for one in fruit for two in fruit if one < two and fruit[one] == fruit[two]}
+    assert named("stream") >= {(f"p{one}", f"p{two}") for one, two in same if one >= 100}
+    assert all(one < two for one, two in named("stream"))
+    assert named("phase1") >= {(f"p{one}", f"p{two}") for one, two in same if one < 100 <= two}
+    assert all(int(one[1:]) < 100 <= int(two[1:]) for one, two in named("phase1"))
+
+
 def test_scaling_crosses_memory_with_attempts_and_modes(tmp_path):
     settings = config(tmp_path, "scaling", attempts=(1, 2, 3), modes=("parallel", "sequential"), limit=2)
     assert sorted(by_arm(carry_out(settings, tmp_path / "out"))) == sorted(

@@ -9,7 +9,7 @@ from reasoningbank_langgraph.experiments.summarise import summarise
 from reasoningbank_langgraph.experiments.summary import NearDuplicate, Summary
 from reasoningbank_langgraph.text import render_memories
 
-from .fake_rows import LESSON, config, needs_extra, row, rows
+from .fake_rows import LESSON, config, needs_extra, row, rows, stream_rows
 
 pytestmark = needs_extra
 
@@ -253,9 +253,25 @@ def test_near_duplicates_and_drops_are_reported_and_only_what_was_shown_is_flagg
     given = [*two_arms(2, 2, 10), row("memory", "p20", dropped=("m1", "m2")), row("baseline", "p20")]
     found = summarise(given, config(), pairs)
     assert [pair.test_id for pair in found.leaks.near_duplicates] == ["p1"]
+    assert (found.leaks.near_rows, found.leaks.learning_rows) == (1, 15)
     assert (found.leaks.dropped, found.leaks.dropped_rows, found.leaks.flagged) == (2, 1, ("p1",))
     assert only(found).unflagged_problems == only(found).problems - 1
     assert only(found).unflagged.value < only(found).difference.value
+
+
+def test_in_a_stream_a_near_copy_counts_for_the_one_that_was_solved_later_with_a_bank():
+    given = stream_rows({"baseline": 0.5, "memory": 0.6}, problems=10, seeds=(0, 1))
+    place = {(found.seed, found.id): found.position for found in given}
+    pair = NearDuplicate(train_id="p1", test_id="p2", text_similarity=0.95, embedding_similarity=0.9)
+    found = summarise(given, config(protocol="stream", train=None, seeds=(0, 1)), [pair])
+    later = {max(("p1", "p2"), key=lambda name: place[seed, name]) for seed in (0, 1)}
+    assert (found.leaks.near_rows, found.leaks.learning_rows) == (2, 20)
+    assert found.leaks.near_duplicates == (pair,)
+    assert found.leaks.flagged == tuple(sorted(later))
+    (note,) = [note for note in found.notes if "near copy" in note]
+    assert note.startswith("2 of 20 rows (10 %) had a near copy")
+    assert "0.9" in note
+    assert "0.95" in note
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from reasoningbank_langgraph.experiments.report.plots import Picture
 from reasoningbank_langgraph.experiments.report.rendering import environment
 from reasoningbank_langgraph.experiments.summary import LeakAudit, NearDuplicate, Summary
 from reasoningbank_langgraph.experiments.wording import (
+    NEAR_COPY,
     QUESTIONS,
     below_headline,
     headline_claim,
@@ -36,6 +37,7 @@ def page(summary: Summary, rows: Rows, pictures: Mapping[str, Picture], prompts:
             models=_models(summary),
             questions=QUESTIONS,
             listed_comparisons=list(listed_comparisons(summary.comparisons, rows)),
+            near_copy=NEAR_COPY,
             nearest=_nearest(summary.leaks),
             pictures=pictures,
             prompts=prompts,
