@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import ChromaStore
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
@@ -42,6 +43,11 @@ def saver(*_):
     yield saver
 
 
+@contextmanager
+def postgres_store(*_, index):
+    yield type("Postgres", (InMemoryStore,), {"setup": lambda _: None})(index=index)
+
+
 @pytest.fixture
 def offline(tmp_path, monkeypatch):
     """Work in an empty folder, with fakes of everything outside it."""
@@ -54,4 +60,5 @@ def offline(tmp_path, monkeypatch):
     monkeypatch.setattr("langchain.chat_models.init_chat_model", Adder)
     monkeypatch.setattr("reasoningbank_langgraph.local.start_local_model", lambda *_: Server())
     monkeypatch.setattr("langgraph.checkpoint.postgres.PostgresSaver.from_conn_string", saver)
+    monkeypatch.setattr("langgraph.store.postgres.PostgresStore.from_conn_string", postgres_store)
     monkeypatch.setattr(ChromaStore, "from_server", lambda *_: ChromaStore.from_path("server"))
