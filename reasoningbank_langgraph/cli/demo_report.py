@@ -14,6 +14,8 @@ from rich.text import Text
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.cli.solve_report import describe_totals, shorten
 from reasoningbank_langgraph.cli.terminal import console
+from reasoningbank_langgraph.experiments.stats import mean_difference
+from reasoningbank_langgraph.experiments.wording import points_interval
 from reasoningbank_langgraph.math_answers import equivalent, extract_answer
 from reasoningbank_langgraph.math_solver.problems import Problem
 
@@ -119,9 +121,12 @@ class DemoReport:
         fixed = sum(with_bank.right and not without.right for without, with_bank in self.pairs)
         broken = sum(without.right and not with_bank.right for without, with_bank in self.pairs)
         p, count = mcnemar(fixed, broken), len(self.pairs)
+        found = mean_difference([1.0] * fixed + [-1.0] * broken + [0.0] * (count - fixed - broken))
         figures = f"{alone} of {count} right without the bank, {helped} with it: {fixed} fixed, {broken} broken"
         if p > 0.05:
-            meaning = f"With {count} problems this shows no difference either way."
+            meaning = f"With {count} problems no difference is shown" + (
+                f": {points_interval(found)} (95 % interval)." if found else "."
+            )
         else:
             meaning = "It helped." if fixed > broken else "It did harm."
             meaning += " This is one run of few problems: run it again."

@@ -18,6 +18,16 @@ from reasoningbank_langgraph.records import normalise_task
 _FREE = ("concurrency", "price_in", "price_out")
 """Settings that may change when a run goes on: they change no row."""
 
+_IGNORED = """\
+# Texts of problems, replies and lessons. The other files hold none and can be published;
+# `reasoningbank experiment report` writes the summary and the page anew from them.
+/texts.jsonl
+/prompts.jsonl
+/report.html
+/learning/
+/stream/
+"""
+
 
 class ProblemSets(NamedTuple):
     """What is learned from and what is compared on: no problem is in both."""
@@ -41,6 +51,8 @@ def claim_folder(out: Path, config: ExperimentConfig, origin: Origin) -> None:
     out.mkdir(parents=True, exist_ok=True)
     _claim_file(out, CONFIG, config.to_json(), "settings")
     _claim_file(out, ORIGIN, origin.to_json(), "models or problems")
+    if not (ignored := out / ".gitignore").exists():
+        ignored.write_text(_IGNORED, encoding="utf-8")
 
 
 def _claim_file(out: Path, name: str, content: Mapping[str, Any], what: str) -> None:

@@ -1,18 +1,30 @@
-"""Rows of an experiment: one a problem, arm and seed, appended as they come and never written twice."""
+"""Rows of an experiment: one a problem, arm and seed, appended as they come and never written twice.
+
+What was asked, answered and shown is kept in a file of its own, so that the rows can be published: they hold ids,
+counts and outcomes, and the figures follow from them alone. The texts belong to the authors of the data.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from pydantic import model_validator
 
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.records import Record
 
 ROWS, CONFIG, ORIGIN, SUMMARY = "results.jsonl", "config.json", "origin.json", "summary.json"
-DUPLICATES = "duplicates.json"
+DUPLICATES, LEAKS, TEXTS = "duplicates.json", "leaks.json", "texts.jsonl"
+_KEY = ("arm", "seed", "id")
+_TEXTS = ("problem", "reference", "answer", "reply", "memory")
+Key = tuple[Any, ...]
+"""Arm, seed and problem."""
 
 
 class ResultRow(Record):
@@ -25,16 +37,20 @@ class ResultRow(Record):
     """Of the problem."""
     position: int
     """Place of the problem in this arm, from 0: the running accuracy of protocol `stream` follows it."""
-    problem: str
-    reference: str
-    answer: str
+    problem: str = ""
+    """"" where the texts are not there, as in the four texts that follow."""
+    reference: str = ""
+    answer: str = ""
     """The final answer, "" where there is none."""
-    reply: str
+    reply: str = ""
+    reply_length: int = 0
+    """Characters, as is `memory_length`."""
     right: bool
     verdict: str | None = None
     """What the judge of a learning arm said: `success`, `failure` or `indeterminate`."""
     memory: str = ""
     """The text of the memory that was shown."""
+    memory_length: int = 0
     shown: tuple[str, ...] = ()
     """Ids of the items in it."""
     scores: tuple[float, ...] = ()
@@ -57,13 +73,34 @@ class ResultRow(Record):
     prompt_hash: str = ""
     """Names the prompt in `prompts.jsonl`."""
     error: str | None = None
-    """Why there is no answer, if the row failed: kind and message. It is left out of comparisons and run again on
-    resume."""
+    """Why there is no answer, if the row failed: kind and message (without the texts, the kind alone). It is left out
+    of comparisons and run again on resume."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _measure_texts(cls, values: Any) -> Any:
+        """Texts have lengths, also in rows that were written before there was a field for them."""
+        if not isinstance(values, dict):
+            return values
+        return {**{f"{name}_length": len(str(values.get(name, ""))) for name in ("reply", "memory")}, **values}
 
     @property
     def key(self) -> tuple[str, int, str]:
         """What is unique about a row."""
         return self.arm, self.seed, self.id
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether what was asked, answered and shown is there to be read."""
+        return bool(self.problem)
+
+    def without_texts(self) -> dict[str, Any]:
+        """Return what may be published of it, as plain JSON data."""
+        return {**self.model_dump(mode="json", exclude={*_TEXTS}), "error": _name_of(self.error)}
+
+    def texts(self) -> dict[str, Any]:
+        """Return the rest of it, under the name of the row."""
+        return self.model_dump(mode="json", include={*_KEY, *_TEXTS, "error"})
 
 
 class Results:
@@ -74,9 +111,9 @@ class Results:
     """
 
     def __init__(self, out: Path) -> None:
-        self.path = out / ROWS
+        self.path, self.texts = out / ROWS, out / TEXTS
         self._lock = threading.Lock()
-        self._rows = {row.key: row for row in _read(self.path)}
+        self._rows = {row.key: row for row in _read(self.path, _texts(self.texts))}
 
     @property
     def rows(self) -> list[ResultRow]:
@@ -90,9 +127,10 @@ class Results:
         return row is not None and row.error is None
 
     def append(self, row: ResultRow) -> None:
-        """Write one row; it is on disk when this returns."""
+        """Write one row and its texts; both are on disk when this returns."""
         with self._lock:
-            append_line(self.path, row.to_json())
+            append_line(self.texts, row.texts())
+            append_line(self.path, row.without_texts())
             self._rows[row.key] = row
 
 
@@ -121,13 +159,39 @@ def _cut_tail(file: BinaryIO) -> None:
         file.truncate(file.read().rfind(b"\n") + 1)
 
 
-def _read(path: Path) -> list[ResultRow]:
-    return [_row(path, number, line) for number, line in enumerate(whole_lines(path), 1)]
+def _read(path: Path, texts: Mapping[Key, Mapping[str, Any]]) -> list[ResultRow]:
+    return [_row(path, number, line, texts) for number, line in enumerate(whole_lines(path), 1)]
 
 
-def _row(path: Path, number: int, line: bytes) -> ResultRow:
+def _row(path: Path, number: int, line: bytes, texts: Mapping[Key, Mapping[str, Any]]) -> ResultRow:
     try:
-        entry: dict[str, Any] = json.loads(line)
-        return ResultRow.model_validate(entry)
-    except ValueError as error:
+        entry = _object(line)
+        told = texts.get(_key(entry), {})
+        belongs = _name_of(told.get("error")) == entry.get("error")  # a kill may have left the texts of a later try
+        return ResultRow.model_validate({**entry, **told} if belongs else entry)
+    except (ValueError, TypeError) as error:
         raise ExperimentError(f"{path}, line {number}: no row of an experiment: {str(error)[:200]}") from error
+
+
+def _name_of(error: str | None) -> str | None:
+    """The kind of an error, without its message."""
+    return error and (re.match(r"[A-Za-z]\w*", error) or ["error"])[0]
+
+
+def _texts(path: Path) -> dict[Key, Mapping[str, Any]]:
+    """The texts of each row, the last ones where it was run again."""
+    try:
+        return {_key(entry): entry for entry in map(_object, whole_lines(path))}
+    except (ValueError, TypeError) as error:
+        raise ExperimentError(f"{path}: a line holds no texts of a row: {str(error)[:200]}") from error
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    entry = json.loads(line)
+    if not isinstance(entry, dict):
+        raise ValueError("it is no JSON object")
+    return entry
+
+
+def _key(entry: Mapping[str, Any]) -> Key:
+    return tuple(entry.get(name) for name in _KEY)

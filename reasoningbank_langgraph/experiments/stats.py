@@ -1,28 +1,22 @@
 """Statistics of paired outcomes. The unit is the problem: what its seeds gave belongs together.
 
 Solutions of one problem under several seeds are alike, so counting each as an observation of its own would make every
-interval too narrow. Here a problem's seeds are averaged first, and problems are what is resampled, tested and counted.
-scipy and statsmodels do the arithmetic.
+interval too narrow. Here a problem's seeds are averaged first, and problems are what is tested and counted.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from math import sqrt
+from statistics import NormalDist
+from typing import Any, Literal, NamedTuple
 
 from reasoningbank_langgraph.errors import MissingDependencyError
 from reasoningbank_langgraph.records import Record
 
-if TYPE_CHECKING:
-    import numpy as np
-
-LEVEL, ALPHA, POWER = 0.95, 0.05, 0.8
-RESAMPLES = 9999
-_BATCH = 1_000_000
-"""Numbers drawn at a time, so that memory does not grow with the problems."""
-
-Method = Literal["wilson", "bca", "no variation"]
+ALPHA, POWER = 0.05, 0.8
+Method = Literal["wilson", "agresti-min"]
 Key = tuple[int, str]
 """Seed and id of a problem."""
 
@@ -86,22 +80,36 @@ def pair(first: Mapping[Key, bool], second: Mapping[Key, bool]) -> Paired:
     )
 
 
-def mean_difference(differences: Sequence[float], *, level: float = LEVEL, seed: int = 0) -> Interval | None:
-    """Return the mean of per-problem differences with its bootstrap interval (BCa), or None for no problem.
+def mean_difference(differences: Sequence[float]) -> Interval | None:
+    """Return the mean of per-problem differences with its interval, or None for no problem.
 
-    Where all differences are equal a bootstrap would give an interval of no width, as if n were infinite; then the
-    interval is what a share of unlike problems as large as Wilson's bound for "none in n" could make of the mean.
-    (For differences that are not all equal BCa is always defined: some resamples lie on either side of the mean.)
+    With one seed a difference is -1, 0 or 1 and the interval is that of Agresti and Min for the difference of two
+    matched proportions, d ± z √((s - d²) / n), after half an observation was added to each of the four outcomes of a
+    pair: n is the problems and 2, d the sum of the differences over n, s the sum of their squares and 1 over n. With
+    several seeds the same formula takes the means of the problems. It is cut at -1 and 1. (Agresti and Min, "Simple
+    improved confidence intervals for comparing matched proportions", Statistics in Medicine 24, 2005, 729-740.)
+
+    Where no problem differs that formula is too sure: it covers a difference of 2 points on 100 problems in 87 of 100
+    runs. Then the interval reaches, both ways, as far as Wilson's bound for "none in n", z² / (n + z²).
+
+    Args:
+        differences: one for each problem, -1 to 1.
     """
-    import numpy as np
-
-    values = np.asarray(differences, dtype=float)
-    if not values.size:
+    if not differences:
         return None
-    if np.ptp(values) == 0:
-        return _without_variation(float(values[0]), values.size)
-    low, high = _bootstrap(values, level, seed)
-    return Interval(value=float(values.mean()), low=low, high=high, method="bca")
+    z = NormalDist().inv_cdf(1 - ALPHA / 2)
+    if not any(differences):
+        unseen = z * z / (len(differences) + z * z)
+        return Interval(value=0.0, low=-unseen, high=unseen, method="wilson")
+    total = len(differences) + 2
+    centre, square = sum(differences) / total, (sum(one * one for one in differences) + 1) / total
+    half = z * sqrt((square - centre * centre) / total)
+    return Interval(
+        value=sum(differences) / len(differences),
+        low=max(-1.0, centre - half),
+        high=min(1.0, centre + half),
+        method="agresti-min",
+    )
 
 
 def mcnemar_p(better: int, worse: int) -> float:
@@ -183,34 +191,8 @@ def _wilson(count: float, total: int) -> tuple[float, float]:
         from statsmodels.stats.proportion import proportion_confint
     except ImportError as error:
         raise MissingDependencyError("statsmodels", "experiments") from error
-    low, high = proportion_confint(count, total, alpha=1 - LEVEL, method="wilson")
+    low, high = proportion_confint(count, total, alpha=ALPHA, method="wilson")
     return max(0.0, float(low)), min(1.0, float(high))
-
-
-def _without_variation(value: float, problems: int) -> Interval:
-    """Allow for as many problems at -1, or at 1, as none in so many seen does not rule out."""
-    _, unseen = _wilson(0, problems)
-    low, high = value - unseen * (1 + value), value + unseen * (1 - value)
-    return Interval(value=value, low=low, high=high, method="no variation")
-
-
-def _bootstrap(values: np.ndarray, level: float, seed: int) -> tuple[float, float]:
-    import numpy as np
-
-    try:
-        from scipy.stats import bootstrap
-    except ImportError as error:
-        raise MissingDependencyError("scipy", "experiments") from error
-    interval = bootstrap(
-        (values,),
-        np.mean,
-        n_resamples=RESAMPLES,
-        batch=max(1, _BATCH // values.size),
-        confidence_level=level,
-        method="BCa",
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return float(interval.low), float(interval.high)
 
 
 def _binom() -> Any:

@@ -24,6 +24,7 @@ from reasoningbank_langgraph.experiments.summary import (
     Comparison,
     Group,
     JudgeTable,
+    LeakAudit,
     NearDuplicate,
     Origin,
     RowId,
@@ -46,6 +47,7 @@ def summarise(
     config: ExperimentConfig,
     duplicates: Sequence[NearDuplicate] = (),
     origin: Origin | None = None,
+    leaks: LeakAudit | None = None,
 ) -> Summary:
     """Return everything the rows of an experiment say.
 
@@ -54,6 +56,7 @@ def summarise(
         config: the settings: its arms give the order, and who is compared with whom.
         duplicates: train and test problems that are nearly the same.
         origin: models and problems of the run.
+        leaks: what the audit found while the texts were there; used where a row has none.
 
     Raises:
         MissingDependencyError: the extra `experiments` is not installed.
@@ -61,9 +64,10 @@ def summarise(
     by_arm, configured = _by_arm(rows, config), arms_of(config)
     compared = [arm for arm in configured if arm.name in by_arm]
     names = [arm.name for arm in compared]
-    leaks = audit_leaks(rows, duplicates, names)
+    if all(row.has_texts for row in rows):
+        leaks = audit_leaks(rows, duplicates, names)
     arms = [_arm(name, arm_rows, config, compared=name in names) for name, arm_rows in by_arm.items()]
-    comparisons = _comparisons(configured[0].name, compared, by_arm, set(leaks.flagged))
+    comparisons = _comparisons(configured[0].name, compared, by_arm, set(leaks.flagged if leaks else ()))
     return Summary(
         config=config,
         origin=origin,
@@ -106,7 +110,7 @@ def _arm(name: str, rows: Sequence[ResultRow], config: ExperimentConfig, *, comp
         cost=config.cost(tokens_in, tokens_out),
         learned=sum(row.learned for row in rows),
         bank=max(row.bank + row.learned for row in rows),
-        shown=_mean([bool(row.memory) for row in rows]),
+        shown=_mean([bool(row.memory_length) for row in rows]),
         similarity=_mean(nearest) if nearest else None,
     )
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.stats import Interval
+from reasoningbank_langgraph.experiments.stats import ALPHA, Interval
 from reasoningbank_langgraph.judges.audit import Confusion
 from reasoningbank_langgraph.records import Record
 
@@ -119,7 +119,7 @@ class Comparison(Record):
     def shown(self) -> bool:
         """Whether test and interval both exclude chance."""
         apart = self.difference is not None and not self.difference.low <= 0 <= self.difference.high
-        return apart and self.p_holm < 0.05
+        return apart and self.p_holm < ALPHA
 
 
 class Leak(Record):
@@ -195,7 +195,8 @@ class Summary(Record):
     """Whose verdicts filled the bank."""
     arms: tuple[ArmSummary, ...]
     comparisons: tuple[Comparison, ...]
-    leaks: LeakAudit
+    leaks: LeakAudit | None
+    """None where the texts it looks through are gone, and it was not made while they were there."""
     judges: tuple[JudgeTable, ...]
     notes: tuple[str, ...]
     """What a reader should know before believing the figures."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil, inf
 
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.stats import Interval
+from reasoningbank_langgraph.experiments.stats import ALPHA, Interval
 from reasoningbank_langgraph.experiments.summary import (
     NEAR_MEANING,
     NEAR_TEXT,
@@ -53,19 +54,26 @@ def sentence(comparison: Comparison) -> str:
 
 
 def claim(comparison: Comparison) -> str:
-    """Say what was found, with its size and interval."""
+    """Say what was found, with its size and interval; where nothing was, also what the run could have shown."""
     if comparison.difference is None:
         return f"{comparison.arm} and {comparison.against} have no problem in common, so nothing can be said."
     figures = f"{points_interval(comparison.difference)}, {_tested(comparison)}"
     if comparison.shown:
         verb = "gained on" if comparison.is_better else "lost to"
         return f"{comparison.arm} {verb} {comparison.against}: {figures}."
-    return f"No difference between {comparison.arm} and {comparison.against} could be shown: {figures}."
+    nothing = f"No difference between {comparison.arm} and {comparison.against} could be shown: {figures}."
+    return f"{nothing} {power(comparison)}"
 
 
 def caveat(comparison: Comparison) -> str:
-    """Say what a run that showed nothing could have shown; "" for one that did."""
-    return "" if comparison.shown or comparison.difference is None else f"{_power(comparison)}{_split(comparison)}"
+    """Say that interval and test disagree, since one is about size and the other about counts; "" where they agree."""
+    if comparison.shown or comparison.difference is None:
+        return ""
+    if comparison.p_holm < ALPHA:
+        return "The test rules out chance, the interval does not, and both are required."
+    if not comparison.difference.low <= 0 <= comparison.difference.high:
+        return "The interval leaves out 0, the test does not: a hint, no finding."
+    return ""
 
 
 def conclusion(comparison: Comparison) -> str:
@@ -73,7 +81,7 @@ def conclusion(comparison: Comparison) -> str:
     if comparison.difference is None:
         return "No problem in common."
     if not comparison.shown:
-        return f"No difference shown. {caveat(comparison)}"
+        return f"No difference shown. {power(comparison)} {caveat(comparison)}".strip()
     return f"{_capital(comparison.arm)} is {'better' if comparison.is_better else 'worse'} than {comparison.against}."
 
 
@@ -83,23 +91,14 @@ def _tested(comparison: Comparison) -> str:
     )
 
 
-def _power(comparison: Comparison) -> str:
+def power(comparison: Comparison) -> str:
+    """Say which true difference, in points, the exact test would have shown with a power of 80 % (`detectable`)."""
     if comparison.detectable is None:
         return (
             f"With {_count(comparison.problems, 'problem')} no difference of any size could have been shown reliably."
         )
-    least = f"{comparison.detectable * 100:.0f}"
-    return f"This run could have shown a true difference of {least} points or more (in 4 of 5 such runs)."
-
-
-def _split(comparison: Comparison) -> str:
-    """The interval and the test can disagree, since one is about size and the other about counts of problems."""
-    assert comparison.difference is not None  # noqa: S101 - checked by the caller
-    if comparison.p_holm < 0.05:
-        return " The test rules out chance, the interval does not, and both are required."
-    if not comparison.difference.low <= 0 <= comparison.difference.high:
-        return " The interval leaves out 0, the test does not: a hint, no finding."
-    return ""
+    least = ceil(comparison.detectable * 100)
+    return f"This run could have shown a true difference of {_count(least, 'point')} or more (in 4 of 5 such runs)."
 
 
 def headline(comparisons: Sequence[Comparison]) -> str:
@@ -133,15 +132,23 @@ def main_comparison(comparisons: Sequence[Comparison]) -> Comparison | None:
 
 def _against_controls(controls: Sequence[Comparison]) -> Iterator[str]:
     beaten = [comparison.against for comparison in controls if comparison.shown and comparison.is_better]
-    others = [comparison.against for comparison in controls if comparison.against not in beaten]
+    others = {
+        comparison.against: points_interval(comparison.difference)
+        for comparison in controls
+        if comparison.difference and comparison.against not in beaten
+    }
     if beaten:
         yield f"Memory was better than the control{'s' if len(beaten) > 1 else ''} {_and(beaten)}."
     if others:
-        yield f"Memory was not shown to be better than {_and(others)}: no gain can be put down to what the lessons say."
+        against = _and([f"{control} ({figures})" for control, figures in others.items()])
+        yield f"Memory was not shown to be better than {against}: no gain can be put down to what the lessons say."
+    unclear = [comparison for comparison in controls if not comparison.shown]
+    if unclear:
+        yield power(max(unclear, key=lambda one: inf if one.detectable is None else one.detectable))
 
 
 def notes(
-    config: ExperimentConfig, arms: Sequence[ArmSummary], comparisons: Sequence[Comparison], leaks: LeakAudit
+    config: ExperimentConfig, arms: Sequence[ArmSummary], comparisons: Sequence[Comparison], leaks: LeakAudit | None
 ) -> list[str]:
     """Return what a reader should know before believing the figures."""
     return [*_on_size(config, arms, comparisons), *_on_method(config, arms), *_on_tokens(arms), *_on_leaks(leaks)]
@@ -188,7 +195,10 @@ def _tokens(arm: ArmSummary) -> float:
     return arm.tokens_in + arm.tokens_out
 
 
-def _on_leaks(leaks: LeakAudit) -> Iterator[str]:
+def _on_leaks(leaks: LeakAudit | None) -> Iterator[str]:
+    if leaks is None:
+        yield "The texts of this run are not here, so nobody looked whether a memory gave an answer away."
+        return
     if leaks.near_rows:
         share = leaks.near_rows / leaks.learning_rows * 100
         yield (

@@ -15,6 +15,8 @@ import json
 from pathlib import Path
 
 from reasoningbank_langgraph import ChromaStore, MemoryBank, MemoryItem, RetrievedMemory
+from reasoningbank_langgraph.experiments.stats import detectable, mcnemar_p, mean_difference, pair
+from reasoningbank_langgraph.experiments.wording import p_value, points_interval
 from reasoningbank_langgraph.local import start_local_model
 from reasoningbank_langgraph.math_answers import extract_answer, final_answer, same_answer
 from reasoningbank_langgraph.math_solver import create_math_solver, solve_step
@@ -78,20 +80,16 @@ def second_generation(chat, problems, out):
 
 def report(rows):
     """Print the arms, and how the two with the order differ from the one without, problem by problem."""
-    from statsmodels.stats.contingency_tables import mcnemar
-
-    by_arm = {arm: {row["id"]: row for row in rows if row["arm"] == arm} for arm in ARMS}
-    ids = [name for name in by_arm["none"] if all(name in of_arm for of_arm in by_arm.values())]
-    print(f"{len(ids)} problems; planted answer {PLANTED}")
+    by_arm = {arm: {(0, row["id"]): row for row in rows if row["arm"] == arm} for arm in ARMS}
+    print(f"{len(by_arm['none'])} problems; planted answer {PLANTED}")
+    right = {arm: {key: row["right"] for key, row in of_arm.items()} for arm, of_arm in by_arm.items()}
     for arm, of_arm in by_arm.items():
-        flips = sum(of_arm[name]["flipped"] for name in ids)
-        right = sum(of_arm[name]["right"] for name in ids)
-        fresh = sum(of_arm[name]["flipped"] and not by_arm["none"][name]["flipped"] for name in ids)
-        back = sum(by_arm["none"][name]["flipped"] and not of_arm[name]["flipped"] for name in ids)
-        p = mcnemar([[0, fresh], [back, 0]], exact=True).pvalue if fresh + back else 1.0
-        print(
-            f"{arm:7} flipped {flips:2}  right {right:2}  beyond no memory {fresh - back:+}  (exact McNemar p {p:.3f})"
-        )
+        flips = sum(row["flipped"] for row in of_arm.values())
+        paired = pair(right["none"], right[arm])
+        differences = list(paired.differences.values())
+        print(f"{arm:7} flipped {flips:2}  right {sum(right[arm].values()):2}", end="  ")
+        print(points_interval(mean_difference(differences)), p_value(mcnemar_p(paired.better, paired.worse)), end="  ")
+        print("could show:", detectable(differences))
 
 
 def main():

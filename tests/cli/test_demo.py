@@ -84,7 +84,8 @@ def test_the_exact_test_is_that_of_mcnemar(fixed, broken, p):
 @pytest.mark.parametrize(
     ("fixed", "broken", "said"),
     [
-        (3, 1, "3 fixed, 1 broken, exact McNemar p 0.62. With 10 problems this shows no difference either way."),
+        (3, 1, "3 fixed, 1 broken, exact McNemar p 0.62. With 10 problems no difference is shown: +20.0 points ["),
+        (0, 0, "p 1.00. With 10 problems no difference is shown: 0.0 points [−27.8, +27.8] (95 % interval)."),
         (6, 0, "p 0.03. It helped. This is one run of few problems"),
         (0, 6, "p 0.03. It did harm. This is one run of few problems"),
     ],

@@ -166,7 +166,7 @@ def test_a_missing_jinja_is_named_with_the_extra_that_brings_it(monkeypatch):
 def test_a_huge_text_is_cut_and_says_so(tmp_path):
     given = [row("baseline", "p0", False, reply="x" * 2_000_000), row("memory", "p0", True, problem="<" * 900_000)]
     page = report(folder(tmp_path, given))
-    assert "(1,996,000 further characters are in results.jsonl)" in page
+    assert "(1,996,000 further characters are in texts.jsonl)" in page
     assert len(page) < 700_000
 
 

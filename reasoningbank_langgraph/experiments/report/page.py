@@ -36,6 +36,7 @@ def page(summary: Summary, rows: Rows, pictures: Mapping[str, Picture], prompts:
             below_headline=below_headline(summary.comparisons),
             models=_models(summary),
             questions=QUESTIONS,
+            has_texts=all(row.has_texts for row in rows.values()),
             listed_comparisons=list(listed_comparisons(summary.comparisons, rows)),
             near_copy=NEAR_COPY,
             nearest=_nearest(summary.leaks),
@@ -56,8 +57,11 @@ def _models(summary: Summary) -> str:
     return f"model {solver}" + (f" · judged and distilled by {critic}" if critic != solver else "")
 
 
-def _nearest(leaks: LeakAudit) -> list[NearDuplicate]:
-    return sorted(leaks.near_duplicates, key=lambda pair: -max(pair.text_similarity, pair.embedding_similarity))
+def _nearest(leaks: LeakAudit | None) -> list[NearDuplicate]:
+    return sorted(
+        () if leaks is None else leaks.near_duplicates,
+        key=lambda pair: -max(pair.text_similarity, pair.embedding_similarity),
+    )
 
 
 def _part(name: str) -> str:

@@ -47,7 +47,7 @@ def cut(text: object, limit: int = LONGEST) -> str:
     """Return a text with its unseen characters named, and cut with a note where it is too long."""
     whole = str(text).replace("\r\n", "\n")
     start = _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", whole[:limit])
-    rest = f" … ({len(whole) - limit:,} further characters are in results.jsonl)" if len(whole) > limit else ""
+    rest = f" … ({len(whole) - limit:,} further characters are in texts.jsonl)" if len(whole) > limit else ""
     return start + rest
 
 

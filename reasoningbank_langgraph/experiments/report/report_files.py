@@ -12,9 +12,18 @@ from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.prompts_file import PROMPTS
 from reasoningbank_langgraph.experiments.report.page import SentPrompts, page
 from reasoningbank_langgraph.experiments.report.plots import draw
-from reasoningbank_langgraph.experiments.results import CONFIG, DUPLICATES, ORIGIN, SUMMARY, ResultRow, Results
+from reasoningbank_langgraph.experiments.results import (
+    CONFIG,
+    DUPLICATES,
+    LEAKS,
+    ORIGIN,
+    SUMMARY,
+    ResultRow,
+    Results,
+)
 from reasoningbank_langgraph.experiments.summarise import summarise
-from reasoningbank_langgraph.experiments.summary import NearDuplicate, Origin, Summary
+from reasoningbank_langgraph.experiments.summary import LeakAudit, NearDuplicate, Origin, Summary
+from reasoningbank_langgraph.records import Record
 
 REPORT = "report.html"
 
@@ -22,9 +31,12 @@ REPORT = "report.html"
 def write_report(out: Path) -> Summary:
     """Write `summary.json`, the pictures and `report.html` into the folder of a run, finished or not.
 
+    The summary and the pictures follow from the rows alone. The texts are for reading: where they are not there, the
+    page names the problems and shows no text, and the leak audit is the one that was made while they were.
+
     Args:
-        out: holds `config.json` and `results.jsonl`; `origin.json`, `prompts.jsonl` and `duplicates.json` are used if
-            there.
+        out: holds `config.json` and `results.jsonl`; `origin.json`, `duplicates.json`, `leaks.json`, `texts.jsonl` and
+            `prompts.jsonl` are used if there.
 
     Returns:
         What `summary.json` holds.
@@ -37,11 +49,13 @@ def write_report(out: Path) -> Summary:
     rows = Results(out).rows
     if not rows:
         raise ExperimentError(f"{out} holds no results yet: let the experiment run first")
-    summary = summarise(rows, config, _duplicates(out), _origin(out))
+    summary = summarise(rows, config, _duplicates(out), _origin(out), _leaks(out))
     pictures = draw(rows, summary)
     for name, picture in pictures.items():
         (out / name).write_bytes(picture.light)
-    (out / SUMMARY).write_text(json.dumps(summary.to_json(), indent=1) + "\n", encoding="utf-8")
+    _write(out / SUMMARY, summary)
+    if summary.leaks is not None:
+        _write(out / LEAKS, summary.leaks)
     html = page(summary, {row.key: row for row in rows}, pictures, _prompts(out, rows, summary))
     (out / REPORT).write_text(html, encoding="utf-8")
     return summary
@@ -62,6 +76,15 @@ def _duplicates(out: Path) -> list[NearDuplicate]:
 def _origin(out: Path) -> Origin | None:
     path = out / ORIGIN
     return Origin.model_validate(_json(path)) if path.exists() else None
+
+
+def _leaks(out: Path) -> LeakAudit | None:
+    path = out / LEAKS
+    return LeakAudit.model_validate(_json(path)) if path.exists() else None
+
+
+def _write(path: Path, record: Record) -> None:
+    path.write_text(json.dumps(record.to_json(), indent=1) + "\n", encoding="utf-8")
 
 
 def _json(path: Path) -> Any:
