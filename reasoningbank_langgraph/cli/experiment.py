@@ -196,7 +196,7 @@ def repeat(
 
 @experiment_app.command()
 def report(out: _Out = Path("experiment")) -> None:
-    """Write the summary, the plots and the page of a run again. The run need not be finished."""
+    """Write summary, plots and page again. The rows are enough: the run may be unfinished and its texts left out."""
     from reasoningbank_langgraph.experiments.report import write_report
 
     with named_errors():

@@ -8,10 +8,14 @@ import sys
 import pytest
 
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.results import Results
+from reasoningbank_langgraph.experiments.stats import detectable, mean_difference
+from reasoningbank_langgraph.experiments.summarise import summarise
 from reasoningbank_langgraph.experiments.summary import Origin, Summary
-from reasoningbank_langgraph.experiments.wording import headline_claim, points, points_interval
+from reasoningbank_langgraph.experiments.wording import headline, headline_claim, points, points_interval, sentence
 
 from ..conftest import REPOSITORY, table_cells  # noqa: TID252 - the folder of the tests
+from .fake_rows import needs_extra
 
 EXAMPLES = REPOSITORY / "examples" / "experiments"
 RUNS = sorted(path.parent for path in EXAMPLES.glob("*/summary.json"))
@@ -30,6 +34,32 @@ def test_a_run_is_whole_and_names_its_models(run):
     assert f"model {summary.origin.solver}<" in page
     assert f"<h1>{html.escape(headline_claim(summary.comparisons))}</h1>" in page
     assert (path / "accuracy.png").read_bytes().startswith(b"\x89PNG")
+
+
+@needs_extra
+def test_a_run_says_what_the_code_makes_of_its_figures_and_whether_it_can_be_recomputed(run):
+    path, summary = run
+    assert [found.says for found in summary.comparisons] == [sentence(found) for found in summary.comparisons]
+    assert summary.headline == headline(summary.comparisons)
+    page = (path / "report.html").read_text(encoding="utf-8")
+    if (path / "results.jsonl").exists():
+        recomputed = summarise(Results(path).rows, summary.config, summary.leaks.near_duplicates, summary.origin,
+                               summary.leaks)  # fmt: skip
+        assert recomputed == summary
+    else:
+        assert "rows of this run were not kept, so its figures cannot be recomputed" in summary.notes[0]
+        assert page.count("figures cannot be recomputed") == 2
+
+
+@needs_extra
+def test_the_intervals_of_a_run_follow_from_its_counts(run):
+    _, summary = run
+    for found in summary.comparisons:
+        same = found.problems - found.better - found.worse
+        differences = [1.0] * found.better + [-1.0] * found.worse + [0.0] * same
+        if len(summary.config.seeds) == 1:
+            assert found.difference == mean_difference(differences)
+            assert found.detectable == pytest.approx(detectable(differences, 0.05 / found.tests), abs=1e-3)
 
 
 def test_the_table_of_the_runs_has_their_figures(run):
