@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from reasoningbank_langgraph.cli.terminal import console, named_errors
+from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.config import ExperimentConfig, OutcomeFilter, Truth
 from reasoningbank_langgraph.files import open_file
 
@@ -205,6 +206,7 @@ def report(out: _Out = Path("experiment")) -> None:
 
 
 def _carry_out(config: ExperimentConfig, out: Path) -> None:
+    from reasoningbank_langgraph.experiments.results import Results
     from reasoningbank_langgraph.experiments.run import run_experiment
 
     try:
@@ -213,6 +215,8 @@ def _carry_out(config: ExperimentConfig, out: Path) -> None:
         console.print("stopped: the same command continues the run")
         raise typer.Exit(130) from None
     console.print(f"report: {page}")
+    if failed := sum(row.error is not None for row in Results(out).rows):
+        raise ExperimentError(f"{failed} row{'s' * (failed > 1)} failed: the same command tries them again")
 
 
 def _words(text: str) -> tuple[Any, ...]:

@@ -95,6 +95,8 @@ class Progress:
 
     def __exit__(self, *error: object) -> None:
         self._live.stop()
+        if not self._live.console.is_terminal:  # rich ends the line on a terminal only
+            self._live.console.line()
 
 
 def _cells(tally: Tally, expected: int, config: ExperimentConfig) -> list[str]:
