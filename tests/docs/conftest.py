@@ -1,6 +1,6 @@
 """Fakes of the models, servers and databases that the pages of the documentation use."""
 
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -62,3 +62,11 @@ def offline(tmp_path, monkeypatch):
     monkeypatch.setattr("langgraph.checkpoint.postgres.PostgresSaver.from_conn_string", saver)
     monkeypatch.setattr("langgraph.store.postgres.PostgresStore.from_conn_string", postgres_store)
     monkeypatch.setattr(ChromaStore, "from_server", lambda *_: ChromaStore.from_path("server"))
+    with ExitStack() as stores:  # examples leave theirs open, and the next one may work in a folder of the same name
+        from_path = ChromaStore.from_path
+
+        def opened(*args, **settings):
+            return stores.enter_context(closing(from_path(*args, **settings)))
+
+        monkeypatch.setattr(ChromaStore, "from_path", opened)
+        yield

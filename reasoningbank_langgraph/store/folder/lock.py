@@ -51,7 +51,8 @@ class BankLock:
     """An advisory lock on a bank's folder, held until `release()` or the end of the process, however it ends.
 
     Raises:
-        StoreLockedError: another store holds it, in this process or another; at once, without waiting.
+        StoreLockedError: another store holds it, in this process or another; at once, without waiting. One of this
+            process holds it also where its folder was deleted since: Chroma would go on writing to the deleted files.
         StorePathError: the lock file cannot be opened, or the system has no such lock: it is not POSIX.
     """
 
@@ -61,7 +62,10 @@ class BankLock:
         except ImportError as error:
             reason = "only POSIX systems have the lock it needs; elsewhere use `from_server`, or Linux under WSL"
             raise StorePathError(folder, reason) from error
+        if any(lock.holds(folder) for lock in list(_locks)):
+            raise StoreLockedError(folder, f"process {os.getpid()} (this one)")
         self._descriptor: int | None = None
+        self._folder = folder
         try:
             descriptor = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -77,6 +81,21 @@ class BankLock:
         with contextlib.suppress(OSError):  # on a full disk others do not learn who holds the lock
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+
+    def holds(self, folder: Path) -> bool:
+        """Whether this is the lock of that path, released not yet."""
+        return self._descriptor is not None and self._folder == folder
+
+    @property
+    def is_orphaned(self) -> bool:
+        """Whether the folder was deleted since: what stands at its path now is another bank, or nothing."""
+        if self._descriptor is None:
+            return True
+        try:
+            there = (self._folder / LOCK_FILE).stat()
+        except OSError:
+            return True
+        return not os.path.samestat(os.fstat(self._descriptor), there)
 
     def release(self) -> None:
         """Let others write. Does nothing the second time."""

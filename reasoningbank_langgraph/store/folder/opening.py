@@ -56,8 +56,9 @@ def open_folder(path: str | os.PathLike[str], collection: str, *, can_embed: boo
 
     def release() -> None:
         close_client(client)
-        blank_indexes(folder)
-        saved.seal()
+        if not lock.is_orphaned:
+            blank_indexes(folder)
+            saved.seal()
         lock.release()
 
     return OpenFolder(client, saved, torn, release)

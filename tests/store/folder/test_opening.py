@@ -144,6 +144,26 @@ except Exception as error:
 
 
 @pytest.mark.slow
+def test_a_bank_whose_folder_was_deleted_is_closed_before_a_new_one_stands_there_and_leaves_that_alone(
+    folder, embeddings
+):
+    old = ChromaStore.from_path(folder, embeddings=embeddings)
+    old.put(("a",), "old", {"text": "old"})
+    shutil.rmtree(folder)
+    with pytest.raises(StoreLockedError, match=r"\(this one\): close that store first"):
+        ChromaStore.from_path(folder, embeddings=embeddings)
+    copy = folder.parent / "copy"
+    with ChromaStore.from_path(copy, embeddings=embeddings) as new:
+        new.put(("a",), "new", {"text": "new"})
+    copy.rename(folder.with_name("other"))
+    shutil.copytree(folder.with_name("other"), folder, dirs_exist_ok=True)
+    before = {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    old.close()
+    assert {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    with ChromaStore.from_path(folder, embeddings=embeddings) as again:
+        assert [item.key for item in again.search(("a",))] == ["new"]
+
+
 def test_a_second_process_is_refused_and_let_in_after_close(folder, embeddings):
     with ChromaStore.from_path(folder, embeddings=embeddings) as store:
         store.put(HERE, "k", {"text": "x"})
