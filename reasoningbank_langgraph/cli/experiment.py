@@ -33,6 +33,9 @@ _Outcome = Annotated[OutcomeFilter, typer.Option(help="Which lessons to show.")]
 _Sizes = Annotated[str, typer.Option(help="Also compare banks of these smaller sizes, comma-separated: 10,40.")]
 _Attempts = Annotated[str, typer.Option(help="Numbers of attempts of the MaTTS arms, comma-separated.")]
 _Modes = Annotated[str, typer.Option(help="Modes of the MaTTS arms, comma-separated: parallel, sequential.")]
+_FixedK = Annotated[
+    bool, typer.Option("--fixed-k", help="Make all k attempts, also where two checks in a row changed nothing.")
+]
 _Concurrency = Annotated[
     int | None,
     typer.Option(
@@ -152,6 +155,7 @@ def scaling(
     k: _K = 1,
     attempts: _Attempts = "1,2,3,4,5",
     modes: _Modes = "parallel,sequential",
+    fixed_k: _FixedK = False,
     concurrency: _Concurrency = None,
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
@@ -173,6 +177,7 @@ def scaling(
             k=k,
             attempts=_numbers("--attempts", attempts),
             modes=_words(modes),
+            fixed_k=fixed_k,
             concurrency=concurrency,
             price_in=price_in,
             price_out=price_out,

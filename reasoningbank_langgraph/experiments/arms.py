@@ -20,17 +20,21 @@ class Arm(NamedTuple):
     mode: Mode = "parallel"
     bank: int | None = None
     """Train problems its bank is made from; None for all."""
+    fixed_k: bool = False
+    """Whether every attempt is made, also where a sequential one would end early."""
 
     @property
     def scaling(self) -> Scaling | None:
         """Its settings of MaTTS. The majority selects: the reference has no say in an answer that is graded by it."""
-        return Scaling(k=self.attempts, mode=self.mode, select="majority") if self.attempts > 1 else None
+        if self.attempts == 1:
+            return None
+        return Scaling(k=self.attempts, mode=self.mode, select="majority", all_checks=self.fixed_k)
 
 
 def arms_of(config: ExperimentConfig) -> list[Arm]:
     """Return the arms a configuration asks for, each once; the first is what the others are compared with."""
     arms = _scaling_arms(config) if config.protocol == "scaling" else _named_arms(config)
-    return list({arm.name: arm for arm in arms}.values())
+    return list({arm.name: arm._replace(fixed_k=config.fixed_k) for arm in arms}.values())
 
 
 def _named_arms(config: ExperimentConfig) -> list[Arm]:

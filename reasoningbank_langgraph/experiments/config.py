@@ -57,6 +57,8 @@ class ExperimentConfig(Record):
     attempts: tuple[Positive, ...] = (3,)
     """Attempts of the MaTTS arms; protocol `scaling` runs one arm for each."""
     modes: tuple[Literal["parallel", "sequential"], ...] = ("parallel",)
+    fixed_k: bool = False
+    """Whether a sequential arm makes all its attempts, also after two checks in a row that changed nothing."""
     concurrency: Positive | None = None
     """Problems worked on at the same time, in arms that do not learn; None for as many as a model on this machine
     works on at once, and one with any other."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil, inf
 
+from reasoningbank_langgraph.experiments.arms import arms_of
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.stats import ALPHA, Interval
 from reasoningbank_langgraph.experiments.summary import (
@@ -167,6 +168,8 @@ def _on_size(config: ExperimentConfig, arms: Sequence[ArmSummary], comparisons: 
     left_out = max((comparison.left_out for comparison in comparisons), default=0)
     if left_out:
         yield f"Up to {_count(left_out, 'pair')} of a comparison lacked a row or had a failed one and were left out."
+    if not config.fixed_k and any(arm.mode == "sequential" for arm in arms_of(config) if arm.attempts > 1):
+        yield "Sequential arms end early where two checks in a row change nothing: k is the most, not the number made."
     expected = config.limit * len(config.seeds)
     if any(arm.rows < expected for arm in arms if arm.compared):
         yield f"Not every arm has the expected {expected} rows: the set is smaller, or the run has not ended."

@@ -45,6 +45,7 @@ def create_matts(
     temperatures: float | Sequence[float | None] | None = None,
     stop_after: int | None = None,
     checks: int | None = None,
+    all_checks: bool = False,
     refiner: Any = None,
     verifiers: Collection[str] = ("reference",),
     rollout_time_limit: float | None = 600.0,
@@ -91,6 +92,7 @@ def create_matts(
         temperatures: one for all rollouts, or several to be used in turn.
         stop_after: end early after that many proven successes, or when the majority stands.
         checks: checks of each rollout.
+        all_checks: make all of them, also after two in a row that left the answer as it was.
         refiner: node that checks; the solver itself, where it goes on with the conversation in `messages`.
         verifiers: judges whose verdict is proof.
         rollout_time_limit: seconds one rollout may take.
@@ -135,6 +137,7 @@ def create_matts(
         temperatures=temperatures,
         stop_after=stop_after,
         checks=checks,
+        all_checks=all_checks,
         refiner=refiner,
         verifiers=verifiers,
         rollout_time_limit=rollout_time_limit,
@@ -159,6 +162,7 @@ def build_matts(
     attempt = create_rollout_graph(
         solver,
         checks=scaling.checks_each,
+        all_checks=scaling.all_checks,
         refiner=_refiner(scaling, nodes),
         judge=nodes.judge() if judges else None,
         names=names,

@@ -34,15 +34,16 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def create_ask(checks: int, names: ChannelNames, *, quiet: bool) -> Callable[[Any], dict[str, Any]]:
+def create_ask(checks: int, names: ChannelNames, *, all_checks: bool, quiet: bool) -> Callable[[Any], dict[str, Any]]:
     """Return the node that asks for the next check, or ends them.
 
-    Checks end after `checks` of them, when two in a row left the answer as it was, or when one failed. An answer that
-    a check does not state again stays as it was.
+    Checks end after `checks` of them, when one failed, or, unless `all_checks`, when two in a row changed nothing. An
+    answer that a check does not state again stays as it was.
 
     Args:
         checks: how many at most.
         names: the channels of the graph.
+        all_checks: whether to go on with an answer that stands.
         quiet: whether the conversation takes data for messages, which is not streamed.
     """
     answer, messages = str(names.answer), str(names.messages)
@@ -54,7 +55,7 @@ def create_ask(checks: int, names: ChannelNames, *, quiet: bool) -> Callable[[An
             drafts[-1] = _restated(drafts[-2], drafts[-1])
         if state.get("check_error"):
             return {"drafts": drafts[:-1], "asking": False, answer: drafts[-2]}
-        if len(drafts) > checks or _stands(drafts):
+        if len(drafts) > checks or (not all_checks and _stands(drafts)):
             return {"drafts": drafts, "asking": False, answer: drafts[-1]}
         check = prompts.CHECK_FIRST if len(drafts) == 1 else prompts.CHECK_AGAIN
         added = [*_task_message(attempt), inserted(CHECK, check)]

@@ -29,7 +29,14 @@ class AttemptState(LoopState, total=False):
 
 
 def create_rollout_graph(
-    solver: Any, *, checks: int, refiner: Any, judge: Any, names: ChannelNames, own: type[Any] | None
+    solver: Any,
+    *,
+    checks: int,
+    refiner: Any,
+    judge: Any,
+    names: ChannelNames,
+    own: type[Any] | None,
+    all_checks: bool = False,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return the graph that makes one attempt at the task and judges it.
 
@@ -40,6 +47,7 @@ def create_rollout_graph(
         judge: node that judges, or None.
         names: the channels the solver uses.
         own: the user's own state.
+        all_checks: whether to go on checking an answer that stands.
 
     Raises:
         ValueError: there are checks, and the solver's channels have no names or its messages no reducer; or the solver
@@ -57,7 +65,9 @@ def create_rollout_graph(
     if checks:
         _check_names(builder, names)
         quiet = adds_messages(builder.channels[str(names.messages)])
-        builder.add_node("ask", RunnableLambda(create_ask(checks, names, quiet=quiet), name="ask"))
+        builder.add_node(
+            "ask", RunnableLambda(create_ask(checks, names, all_checks=all_checks, quiet=quiet), name="ask")
+        )
         failed: Any = check_failed  # LangGraph passes the error by its annotation, which its types do not know
         _add_node(builder, "refine", solver_node(refiner, names, schema, checks=True), error_handler=failed)
         builder.add_edge("solve", "ask")

@@ -58,6 +58,8 @@ class Scaling:
     """End early: when a verifier has accepted that many rollouts, or no further rollout can change the majority."""
     checks: int | None = None
     """Checks of each rollout. Default: k - 1 in mode `sequential`, 1 in mode `both`."""
+    all_checks: bool = False
+    """Make every check, also after two in a row that left the answer as it was: each rollout then costs the same."""
     refiner: Any = None
     """Node that checks: like a solver, it reads `task, messages, memory_prompt` (the last message asks for the check)
     and returns `answer` and/or `messages`. Default: the model is asked directly."""

@@ -27,7 +27,7 @@ CASES = {
     "scaling": (
         rows({"baseline": 0.4, "memory": 0.5, **SCALING}, 20),
         config(protocol="scaling", attempts=(2, 3), modes=("parallel", "sequential")),
-        {"accuracy.png", "scaling.png"},
+        {"accuracy.png", "scaling.png", "tokens.png"},
     ),
     "stream": (
         stream_rows({"baseline": 0.5, "memory": 0.5}, 20),
@@ -88,6 +88,22 @@ def test_scaling_starts_at_one_attempt_and_draws_accuracy_and_pass_at_k():
         assert len(panel.lines) == 4
         assert all([round(k) for k in line.get_xdata()] == [1, 2, 3] for line in panel.lines)
         assert panel.get_ylim() == (0, 1)
+
+
+def test_the_cost_of_attempts_is_drawn_from_one_attempt_up_in_a_line_for_each_mode_and_memory():
+    given, settings, _ = CASES["scaling"]
+    summary = summarise(given, settings.model_copy(update={"fixed_k": True}))
+    (panel,) = plots._tokens(given, summary, LIGHT)[0].axes
+    assert [line.get_label() for line in panel.lines] == [
+        f"{mode}, {memory}" for memory in ("no memory", "with memory") for mode in ("parallel", "sequential")
+    ]
+    arms = {arm.arm: arm for arm in summary.arms}
+    names = ["baseline", "matts-parallel-2", "matts-parallel-3"]
+    assert list(panel.lines[0].get_ydata()) == [arms[name].accuracy.value for name in names]
+    assert list(panel.lines[0].get_xdata()) == [arms[name].tokens_in + arms[name].tokens_out for name in names]
+    assert [text.get_text() for text in panel.texts[1:4]] == ["1", "2", "3"]
+    assert panel.get_xlabel().endswith(": attempts")
+    assert plots._tokens(given, summarise(given, settings), LIGHT)[0].axes[0].get_xlabel().endswith("at most")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
+from langchain_core.messages import AIMessage
 from rich.console import Console
 
 from reasoningbank_langgraph.errors import ExperimentError, InvalidRecordError
@@ -190,6 +191,20 @@ def test_scaling_crosses_memory_with_attempts_and_modes(tmp_path):
             for memory in ("", "+memory")
         ]
     )
+
+
+@pytest.mark.parametrize(("fixed", "made"), [(False, 3), (True, 5)])
+def test_a_sequential_arm_makes_all_its_attempts_where_k_is_fixed_and_else_ends_with_an_answer_that_stands(
+    fixed, made, tmp_path
+):
+    def standing(messages):
+        asked = any(words in messages[0].text for words in ("You check whether", "teach problem solving"))
+        return worlds.reply(messages) if asked else AIMessage("so \\boxed{1}")
+
+    settings = config(tmp_path, "scaling", attempts=(5,), modes=("sequential",), limit=2, fixed_k=fixed)
+    run = carry_out(settings, tmp_path / "out", worlds.model(standing))
+    several = [row for row in run.results.rows if "-5" in row.arm]
+    assert {row.attempts for row in several} == {made}
 
 
 def test_several_attempts_see_the_same_memory_as_one(tmp_path):

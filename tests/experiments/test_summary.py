@@ -291,6 +291,15 @@ def test_the_notes_name_what_weakens_the_result():
 
 
 @pytest.mark.parametrize(
+    ("fixed", "modes", "told"), [(False, "sequential", True), (True, "sequential", False), (False, "parallel", False)]
+)
+def test_a_number_of_attempts_that_is_only_the_most_is_called_so(fixed, modes, told):
+    settings = config(protocol="scaling", fixed_k=fixed, modes=(modes,))
+    said = any("k is the most" in note for note in summarise(two_arms(2, 1, 5), settings).notes)
+    assert said is told
+
+
+@pytest.mark.parametrize(
     ("module", "package"),
     [
         ("statsmodels.stats.proportion", "statsmodels"),

@@ -58,6 +58,11 @@ def test_the_answer_is_checked_k_minus_one_times_or_until_two_checks_in_a_row_ch
     assert (rollout["checks"], rollout["answer"], result["answer"]) == (checks, answer, answer)
 
 
+def test_all_checks_are_made_where_that_is_wanted_also_of_an_answer_that_stands():
+    (rollout,) = sequential("4", "4", "4", "5", k=5, all_checks=True).invoke(TASK, CONFIG)["rollouts"]
+    assert (rollout["checks"], rollout["answer"]) == (4, "5")
+
+
 def test_the_first_check_and_the_later_ones_are_asked_for_in_other_words():
     asked = []
     sequential("5", "6", k=3, asked=asked).invoke(TASK, CONFIG)

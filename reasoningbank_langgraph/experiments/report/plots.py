@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ACCURACY, SCALING, GROWTH = "accuracy.png", "scaling.png", "bank_growth.png"
+ACCURACY, SCALING, TOKENS, GROWTH = "accuracy.png", "scaling.png", "tokens.png", "bank_growth.png"
 _MARKS = {"plain": "o", "memory": "s", "control": "D", "scaling": "^", "both": "P"}
 
 
@@ -39,6 +39,7 @@ def draw(rows: Sequence[ResultRow], summary: Summary) -> dict[str, Picture]:
     kinds: dict[str, Callable[[Sequence[ResultRow], Summary, Theme], tuple[Figure, str] | None]] = {
         ACCURACY: _accuracy,
         SCALING: _scaling,
+        TOKENS: _tokens,
         GROWTH: _stream if summary.config.protocol == "stream" else _bank_sizes,
     }
     drawn = {name: (kind(rows, summary, LIGHT), kind(rows, summary, DARK)) for name, kind in kinds.items()}
@@ -117,7 +118,7 @@ def _scaling(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fi
         share_axis(axis.yaxis)
         axis.set_xticks(sorted({arm.attempts for arm in arms}))
         axis.margins(x=0.06)
-    axes[-1].set_xlabel("attempts", fontsize=10.5, color=theme.muted)
+    axes[-1].set_xlabel(_attempts_label(summary), fontsize=10.5, color=theme.muted)
     key(figure, theme)
     return figure, f"Accuracy and pass@k over the number of attempts, {' and '.join(modes)}; figures in the table."
 
@@ -137,6 +138,48 @@ def _scaling_lines(axes: Axes, arms: Sequence[tuple[int, ArmSummary]], memory: b
     axes.plot(places, [one.value for one in accuracy], f"{mark}-", label=f"accuracy, {name}", **style)
     any_right = [(arm.pass_at_k or arm.accuracy).value for _, arm in arms]
     axes.plot(places, any_right, f"{mark}--", mfc=theme.surface, label=f"pass@k, {name}", **style)
+
+
+def _attempts_label(summary: Summary) -> str:
+    return "attempts" if summary.config.fixed_k else "attempts at most"
+
+
+def _tokens(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
+    """Accuracy over what a problem costs in tokens, a line for each mode and memory."""
+    arms = {arm.name: arm for arm in arms_of(summary.config)}
+    found = [(arms[one.arm], one) for one in summary.arms if one.arm in arms and arms[one.arm].bank is None]
+    lines = list(dict.fromkeys((arm.mode, arm.memory) for arm, _ in found if arm.attempts > 1))
+    if not lines:
+        return None
+    figure, (axes,) = canvas([2.9], theme)
+    title(axes, "Accuracy over tokens of a problem", theme)
+    for mode, memory in lines:
+        alike = [point for point in found if point[0].memory == memory]
+        on_line = [point for point in alike if point[0].attempts == 1 or point[0].mode == mode]
+        _tokens_line(axes, mode, memory, sorted(on_line, key=lambda point: point[0].attempts), theme)
+    share_axis(axes.yaxis)
+    axes.set_xlim(left=0)
+    axes.set_xlabel(
+        f"tokens read and written; beside each point: {_attempts_label(summary)}", fontsize=9.5, color=theme.muted
+    )
+    key(figure, theme)
+    return figure, "Accuracy over the tokens of a problem for each number of attempts; figures in the table."
+
+
+def _tokens_line(axes: Axes, mode: str, memory: str, arms: Sequence[tuple[Arm, ArmSummary]], theme: Theme) -> None:
+    colour, mark = (theme.memory, "s") if memory == "retrieved" else (theme.plain, "o")
+    name = f"{mode}, {'with memory' if memory == 'retrieved' else 'no memory'}"
+    tokens = [one.tokens_in + one.tokens_out for _, one in arms]
+    accuracy = [one.accuracy.value for _, one in arms]
+    style: dict[str, Any] = {
+        "linestyle": "-" if mode == "parallel" else "--",
+        "color": colour,
+        "markersize": 6,
+        "clip_on": False,
+    }
+    axes.plot(tokens, accuracy, marker=mark, label=name, **style)
+    for (arm, _), x, y in zip(arms, tokens, accuracy, strict=True):
+        axes.annotate(str(arm.attempts), (x, y), xytext=(4, 4), textcoords="offset points", fontsize=9, color=colour)
 
 
 def _bank_sizes(rows: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
