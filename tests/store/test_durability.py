@@ -13,6 +13,7 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import StoreLockedError
 from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.store.folder.lock import BankLock
 from tests.conftest import REPOSITORY
 from tests.store.processes import run
 
