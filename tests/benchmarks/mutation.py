@@ -34,6 +34,8 @@ TESTS = {
     "text": "text",
     "parsing": "parsing loop/test_odd_replies.py",
     "math_answers/matching.py": "math_answers",
+    "experiments/stats.py": "experiments/test_stats.py",
+    "experiments/wording.py": "experiments/test_wording.py experiments/test_summary.py",
 }
 """The tests of each file, or of each file of a folder."""
 CHOICE = ("-m", "not slow and not real_model and not network", "-k", "not [postgres")
