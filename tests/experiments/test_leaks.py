@@ -82,6 +82,11 @@ def test_the_answer_behind_a_colon_is_not_the_number_of_a_list(finds):
     assert finds("1. Add 12 to it.\n2. Stop.", "12")
 
 
+def test_the_numbers_of_a_date_or_a_version_are_read_one_by_one():
+    assert states_answer("Seen on 3.41.2026, in 1.2.3.4", "41")
+    assert not states_answer("Seen on 3.41.2026, in 1.2.3.4", "3.41")
+
+
 ONES = dict(enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"], 1))
 TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
 TENS = dict(enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2))
