@@ -123,7 +123,7 @@ def life(kind, folder, url, variant, point=None):
         before, lessons = [item.id for item in bank.items()], checkpointed_lessons(saver)
         for thread, task in RUNS:
             go_on(graph, {"configurable": {"thread_id": thread}}, task)
-        items, episodes = bank.items(), bank.episodes()
+        items = bank.items()
         written = [
             name
             for thread in "ab"
@@ -137,8 +137,6 @@ def life(kind, folder, url, variant, point=None):
         "ids": ids,
         "written": written,
         "told": told(items),
-        "episodes": [episode.id for episode in episodes],
-        "pointed at": list(dict.fromkeys(item.provenance.episode_id for item in items)),
     }
 
 

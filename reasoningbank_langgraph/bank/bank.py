@@ -1,4 +1,4 @@
-"""What can be done with the lessons and episodes of one namespace."""
+"""What can be done with the lessons of one namespace."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from reasoningbank_langgraph.bank import adding, forgetting, importing, jsonl
-from reasoningbank_langgraph.bank.access import StoreAccess, Totals
+from langgraph.store.base import GetOp
+
+from reasoningbank_langgraph.bank import adding, forgetting, importing, jsonl, searching
 from reasoningbank_langgraph.bank.adding import WriteResult
-from reasoningbank_langgraph.bank.arguments import as_ids, check_items, check_store
+from reasoningbank_langgraph.bank.arguments import as_id, as_ids, check_items, check_store
 from reasoningbank_langgraph.bank.branches import Branch, checkpointed, latest, orphans
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match
+from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.searching import Question
-from reasoningbank_langgraph.bank.snapshots import Past
+from reasoningbank_langgraph.bank.snapshots import Past, items_then
+from reasoningbank_langgraph.bank.writer_lock import awriting, writing
+from reasoningbank_langgraph.errors import PastBankError
 from reasoningbank_langgraph.namespaces import check_filled
-from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, ItemStatus, MemoryItem, RetrievedMemory
+from reasoningbank_langgraph.records import ITEMS_PER_GROUP, ItemStatus, MemoryItem, RetrievedMemory
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -29,8 +33,18 @@ if TYPE_CHECKING:
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
-class MemoryBank(StoreAccess):
-    """The lessons of one namespace, and the episodes they were learned from.
+class Totals(NamedTuple):
+    """What a bank holds."""
+
+    items: int
+    experiences: int
+    success: int
+    failure: int
+    contrast: int
+
+
+class MemoryBank:
+    """The lessons of one namespace.
 
     Args:
         store: any LangGraph store. One without an index cannot rank by similarity and returns the newest first.
@@ -61,12 +75,8 @@ class MemoryBank(StoreAccess):
         past_bank._past = Past.of(when)  # noqa: SLF001 - a copy of this object
         return past_bank
 
-    def add(
-        self, items: Iterable[MemoryItem], *, episode: Episode | None = None, cap: int = ITEMS_PER_GROUP
-    ) -> WriteResult:
+    def add(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> WriteResult:
         """Write the lessons of one attempt: all together or none, and once, however often it is called.
-
-        The episode, if any, is written with them, unless the bank has one with its id.
 
         Rows that are there already keep their counts. Rows that an earlier call left of the same attempt and that
         this one does not have are removed. An attempt whose digest is in the bank under another experience (a replay)
@@ -77,13 +87,11 @@ class MemoryBank(StoreAccess):
             InvalidRecordError: the items belong to several experiences, or are none.
             PastBankError: this is a bank as it was.
         """
-        return self._write(adding.add(self.namespace, self.match, check_items(items), episode, cap))
+        return self._write(adding.add(self.namespace, self.match, check_items(items), cap))
 
-    async def aadd(
-        self, items: Iterable[MemoryItem], *, episode: Episode | None = None, cap: int = ITEMS_PER_GROUP
-    ) -> WriteResult:
+    async def aadd(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> WriteResult:
         """Async form of `add`."""
-        return await self._awrite(adding.add(self.namespace, self.match, check_items(items), episode, cap))
+        return await self._awrite(adding.add(self.namespace, self.match, check_items(items), cap))
 
     def search(
         self,
@@ -113,7 +121,7 @@ class MemoryBank(StoreAccess):
             attempt: what `retrieve` notes of the attempt that asks (`state["attempt"]`), which tells branches apart.
         """
         branch = Branch.asking(thread_id, written, attempt)
-        return self._read(self._search(Question(task, task_id, k, max_items, min_score, branch)))
+        return run(self._search(Question(task, task_id, k, max_items, min_score, branch)), self.store)
 
     async def asearch(
         self,
@@ -129,35 +137,30 @@ class MemoryBank(StoreAccess):
     ) -> list[RetrievedMemory]:
         """Async form of `search`."""
         branch = Branch.asking(thread_id, written, attempt)
-        return await self._aread(self._search(Question(task, task_id, k, max_items, min_score, branch)))
+        return await arun(self._search(Question(task, task_id, k, max_items, min_score, branch)), self.store)
 
     def get(self, item_id: str) -> MemoryItem | None:
         """Return one item, whatever its status, or None."""
-        return self._read(self._get(item_id))
+        return run(self._get(item_id), self.store)
 
     async def aget(self, item_id: str) -> MemoryItem | None:
         """Async form of `get`."""
-        return await self._aread(self._get(item_id))
+        return await arun(self._get(item_id), self.store)
 
     def items(self) -> list[MemoryItem]:
         """Return every item of the namespace, oldest first."""
-        return self._read(self._items())
+        return run(self._items(), self.store)
 
     async def aitems(self) -> list[MemoryItem]:
         """Async form of `items`."""
-        return await self._aread(self._items())
+        return await arun(self._items(), self.store)
 
     def totals(self) -> Totals:
         """Return how many items and experiences the bank holds, and of which outcome."""
-        return Totals.of(self.items())
-
-    def episodes(self) -> list[Episode]:
-        """Return every judged attempt that is kept in the namespace, oldest first."""
-        return self._read(self._episodes())
-
-    async def aepisodes(self) -> list[Episode]:
-        """Async form of `episodes`."""
-        return await self._aread(self._episodes())
+        items = self.items()
+        outcomes = [item.outcome for item in items]
+        experiences = len({item.experience_id for item in items})
+        return Totals(len(items), experiences, *(outcomes.count(name) for name in ("success", "failure", "contrast")))
 
     def set_status(self, item_ids: Iterable[str], status: ItemStatus) -> list[str]:
         """Take items, by one id or several, out of sight (`superseded`, `quarantined`) or back (`active`).
@@ -183,20 +186,17 @@ class MemoryBank(StoreAccess):
         experience_id: str | None = None,
         cascade: bool = True,
     ) -> list[str]:
-        """Remove lessons and episodes for good, by exactly one of their id, thread, run or experience.
+        """Remove items for good, by exactly one of their id, thread, run or experience; returns the ids of all removed.
 
         Their vectors go with them. What a store's files keep of deleted rows goes with `ChromaStore.vacuum()`.
         Checkpoints are not touched: `checkpointer.delete_thread()` removes those.
 
         Args:
-            id: a lesson or an episode. An episode also goes with the last of its lessons.
+            id: an item.
             thread_id: all that a thread learned.
             run_id: all that one run learned.
             experience_id: all that one attempt taught.
-            cascade: remove too what was learned from one of them or in runs that were shown one, and so on.
-
-        Returns:
-            The ids of the lessons that were removed, and `id` if it was an episode's.
+            cascade: remove too what was learned in runs that were shown one of them, and so on.
 
         Raises:
             ValueError: none or several of the four, or an empty one.
@@ -218,11 +218,7 @@ class MemoryBank(StoreAccess):
         return await self._awrite(forgetting.forget(self.namespace, chosen, cascade=cascade))
 
     def forget_all(self) -> list[str]:
-        """Remove every lesson and episode of this namespace for good, and none of the namespaces below it.
-
-        Returns:
-            The ids of the lessons.
-        """
+        """Remove every item of this namespace for good, and none of the namespaces below it; returns their ids."""
         return self._write(forgetting.forget_all(self.namespace))
 
     async def aforget_all(self) -> list[str]:
@@ -230,22 +226,19 @@ class MemoryBank(StoreAccess):
         return await self._awrite(forgetting.forget_all(self.namespace))
 
     def export_jsonl(self, path: str | os.PathLike[str]) -> int:
-        """Write every lesson and episode to a file, one a line, after a line that says what it is.
+        """Write every item to a file: a first line that says what it is, then one item a line; returns how many.
 
         The file appears whole or not at all, and holds no vectors: whoever imports it embeds anew.
-
-        Returns:
-            How many lessons it holds.
         """
         items = self.items()
-        jsonl.write(Path(path), items, self.episodes())
+        jsonl.write(Path(path), items)
         return len(items)
 
     def import_jsonl(self, path: str | os.PathLike[str]) -> Imported:
-        """Take over what an exported file has and this bank lacks: all of it or, if a line is wrong, nothing.
+        """Take over the items of an exported file that this bank lacks: all of them or, if one is wrong, none.
 
         Every line is checked before anything is written. Items keep their ids and times; those that are here already,
-        and attempts that are here under other ids, are skipped. Up to 2,400 records appear together; a kill in the
+        and attempts that are here under other ids, are skipped. Up to 2,400 items appear together; a kill in the
         middle of a longer import leaves whole experiences, and the same call finishes it.
 
         Raises:
@@ -253,7 +246,7 @@ class MemoryBank(StoreAccess):
             PastBankError: this is a bank as it was.
         """
         file = Path(path)
-        return self._write(importing.import_file(self.namespace, self.match, file, jsonl.read(file)))
+        return self._write(importing.import_items(self.namespace, self.match, file, jsonl.read(file)))
 
     def reconcile(self, thread_id: str, graph: Graph, *, forget: bool = False) -> list[MemoryItem]:
         """Return the items a thread is known to have written on branches its latest checkpoint does not descend from.
@@ -277,3 +270,30 @@ class MemoryBank(StoreAccess):
         """Async form of `reconcile`."""
         state = await checkpointed(graph, thread_id).aget_state(latest(thread_id))
         return await self._awrite(orphans(self.namespace, thread_id, state, forget=forget))
+
+    def _search(self, question: Question) -> Ops[list[RetrievedMemory]]:
+        if self._past and question.branch.thread_id is None:
+            question = question._replace(branch=self._past.branch)
+        return searching.search(self.namespace, question, self._past)
+
+    def _get(self, item_id: str) -> Ops[MemoryItem | None]:
+        rows = [row for row in (yield [GetOp(self.namespace, as_id(item_id))]) if row is not None]
+        return next(iter((yield from items_then(self.namespace, self._past, rows))), None)
+
+    def _items(self) -> Ops[list[MemoryItem]]:
+        rows = yield from rows_where(self.namespace, {})
+        return (yield from items_then(self.namespace, self._past, rows))
+
+    def _write(self, operation: Ops[Result]) -> Result:
+        self._require_present()
+        with writing(self.store, self.namespace):
+            return run(operation, self.store)
+
+    async def _awrite(self, operation: Ops[Result]) -> Result:
+        self._require_present()
+        async with awriting(self.store, self.namespace):
+            return await arun(operation, self.store)
+
+    def _require_present(self) -> None:
+        if self._past:
+            raise PastBankError("as_of() returns a bank for reading only: write to the bank it was made from")

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 
 from reasoningbank_langgraph.bank.arguments import as_id
 from reasoningbank_langgraph.bank.forgetting import remove
-from reasoningbank_langgraph.bank.item_values import EPISODES, NEVER, Namespace, to_item
+from reasoningbank_langgraph.bank.item_values import NEVER, Namespace, to_item
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import UnknownBranchError
 from reasoningbank_langgraph.records import utc_now
@@ -57,12 +57,9 @@ class Branch(NamedTuple):
 
 
 def ids_of_branch(state: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the records of a state: written, the lessons last, and on their way into the bank."""
-    entries = [state, *(state.get("unwritten") or ())]
-    episodes = [entry["episode"]["id"] for entry in entries if entry.get("episode")]
+    """Return the ids of the items of a state: written, and on their way into the bank."""
     waiting = [item for entry in state.get("unwritten") or () for item in entry["items"]]
-    lessons = (lesson["id"] for lesson in [*(state.get("lessons") or ()), *waiting])
-    return [*(state.get("kept") or ()), *episodes, *(state.get("written") or ()), *lessons]
+    return [*(state.get("written") or ()), *(lesson["id"] for lesson in [*(state.get("lessons") or ()), *waiting])]
 
 
 def visibility(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Ops[IsVisible]:
@@ -73,7 +70,7 @@ def visibility(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Op
     """
     lines, unknown_rows = _lines(branch, rows), branch.unknown_rows(rows)
     if any(lines.relation(row.value) == "unresolved" for row in unknown_rows):
-        lines = _lines(branch, [*rows, *(yield from rows_where(namespace, {"thread_id": branch.thread_id}))])
+        lines = _lines(branch, (yield from rows_where(namespace, {"thread_id": branch.thread_id})))
 
     def is_visible(row: Item) -> bool:
         if not branch.unknown_rows([row]):
@@ -103,8 +100,6 @@ def checkpointed(graph: Graph, thread_id: str) -> Graph:
 def orphans(namespace: Namespace, thread_id: str, state: StateSnapshot, *, forget: bool) -> Ops[list[MemoryItem]]:
     """Return the items of a thread that are of another branch than its state, and remove them if asked to.
 
-    The episodes of that branch are removed with them.
-
     Raises:
         UnknownBranchError: the state says nothing of what was written; or items are to be removed, and of some it
             cannot be known on which branch they are.
@@ -124,10 +119,7 @@ def orphans(namespace: Namespace, thread_id: str, state: StateSnapshot, *, forge
         )
     found = [row for row in rows if relations.get(row.key) == "other"]
     if forget:
-        episodes = yield from rows_where(namespace, {"thread_id": thread_id}, EPISODES)
-        lines = _lines(branch, [*rows, *episodes])
-        orphaned = [row for row in branch.unknown_rows(episodes) if lines.relation(row.value) == "other"]
-        yield from remove(namespace, {row.key for row in [*found, *orphaned]})
+        yield from remove(namespace, {row.key for row in found})
     return [to_item(row) for row in found]
 
 

@@ -1,4 +1,4 @@
-"""Taking lessons and episodes out: for good, with what was learned from them, or out of sight only."""
+"""Taking lessons out: for good, with what was learned from them, or out of sight only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from reasoningbank_langgraph.bank.arguments import as_id
-from reasoningbank_langgraph.bank.item_values import EPISODES, TASK_VECTOR, Namespace, delete, retired, rewrite
+from reasoningbank_langgraph.bank.item_values import TASK_VECTOR, Namespace, delete, retired, rewrite
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.records import ItemStatus, utc_now
 
@@ -17,66 +17,41 @@ Value = dict[str, Any]
 
 
 def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: bool) -> Ops[list[str]]:
-    """Remove the rows one selector chooses; with `cascade` also those that descend from them.
-
-    Returns:
-        Their ids, those of episodes only where one was named.
-    """
+    """Remove the rows one selector chooses; with `cascade` also those that descend from them. Returns their ids."""
     selectors = {name: as_id(value) for name, value in chosen.items() if value is not None}
     if len(selectors) != 1:
         raise ValueError(f"forget() takes exactly one of {', '.join(chosen)}, got {', '.join(selectors) or 'none'}")
     if "" in selectors.values():
         raise ValueError(f"forget() got an empty {next(iter(selectors))}: that would remove all lessons without one")
-    where = {} if cascade else selectors
-    lessons = yield from rows_where(namespace, where)
-    rows = [*lessons, *(yield from rows_where(namespace, where, EPISODES))]
+    rows = yield from rows_where(namespace, {} if cascade else selectors)
     removed = {row.key for row in rows if all(row.value.get(name) == value for name, value in selectors.items())}
-    named = removed & {selectors.get("id", "")} - {row.key for row in lessons}
     if cascade:
         removed |= _descendants(rows, removed)
-    return [*named, *(yield from remove(namespace, removed))]
+    return (yield from remove(namespace, removed))
 
 
 def forget_all(namespace: Namespace) -> Ops[list[str]]:
-    """Remove every row of the bank. Returns the ids of the lessons."""
-    keys = [row.key for row in (yield from rows_where(namespace, {}))]
-    episodes = [row.key for row in (yield from rows_where(namespace, {}, EPISODES))]
-    if keys or episodes:
-        yield [delete(key, namespace) for key in [*keys, *episodes]]
+    """Remove every row of the bank. Returns their ids."""
+    rows = yield from rows_where(namespace, {})
+    keys = [row.key for row in rows]
+    if keys:
+        yield [delete(key, namespace) for key in keys]
     return keys
 
 
 def remove(namespace: Namespace, removed: Collection[str]) -> Ops[list[str]]:
-    """Remove rows by key, an episode with the last of its lessons too. Returns the ids of the lessons.
-
-    What is left of their experiences stays findable by its task.
-    """
+    """Remove rows by key; what is left of their experiences stays findable by its task."""
     if not removed:
         return []
     rows = yield from rows_where(namespace, {})
-    episodes = yield from rows_where(namespace, {}, EPISODES)
     after = {row.key: {**row.value, "status": "gone"} if row.key in removed else row.value for row in rows}
     present = [row.key for row in rows if row.key in removed]
     successors = {key: value for key, value in _handed_on(after, present).items() if key not in removed}
     yield [
-        *(delete(key, namespace) for key in [*present, *_episodes_gone(episodes, rows, removed)]),
+        *(delete(key, namespace) for key in present),
         *(rewrite(namespace, key, value) for key, value in successors.items()),
     ]
     return present
-
-
-def _episodes_gone(
-    episodes: Sequence[SearchItem], lessons: Sequence[SearchItem], removed: Collection[str]
-) -> list[str]:
-    """Return the episodes that go: those that were chosen, and those that no lesson points at any more."""
-    before = {_episode_of(row) for row in lessons if row.key in removed}
-    after = {_episode_of(row) for row in lessons if row.key not in removed}
-    return [row.key for row in episodes if row.key in removed or row.key in before - after]
-
-
-def _episode_of(row: SearchItem) -> str:
-    """Return the id of a lesson's episode; lessons of older versions name none."""
-    return str(row.value["provenance"].get("episode_id", ""))
 
 
 def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -> Ops[list[str]]:
@@ -101,20 +76,14 @@ def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -
 
 
 def _descendants(rows: Sequence[SearchItem], ancestors: Iterable[str]) -> set[str]:
-    """Return the keys of rows learned from one of these or in runs that were shown one, of theirs, and so on."""
-    parents = {row.key: _parents(row) for row in rows}
+    """Return the keys of rows learned in runs that were shown one of these, of theirs, and so on."""
+    parents = {row.key: {*row.value["provenance"]["memory_ids_used"], *row.value["supersedes"]} for row in rows}
     descendants = set(ancestors)
     found = descendants
     while found:
         found = {key for key, used in parents.items() if key not in descendants and used & descendants}
         descendants |= found
     return descendants
-
-
-def _parents(row: SearchItem) -> set[str]:
-    own = {row.key}  # an episode names itself
-    named = [*row.value["provenance"]["memory_ids_used"], *row.value.get("supersedes", ()), _episode_of(row)]
-    return set(named) - own
 
 
 def _handed_on(after: Mapping[str, Value], affected: Iterable[str]) -> dict[str, Value]:

@@ -1,16 +1,16 @@
-"""How a lesson or an episode is laid out in a store: its record as JSON, and what searches match and filter by."""
+"""How an item is laid out in a store: its record as JSON, and beside it what searches match and filter by."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from langgraph.store.base import PutOp, SearchOp
 
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
-from reasoningbank_langgraph.records import Episode, MemoryItem, task_key, utc_now
+from reasoningbank_langgraph.records import MemoryItem, task_key, utc_now
 from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.text.fencing import cut
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Match = Literal["both", "task", "lesson"]
 """What a task is compared with. `both`: with the two below, and the nearer one counts; `task`: with the task a lesson
 was learned on, as in the paper; `lesson`: with its title and description."""
-Kept = TypeVar("Kept", MemoryItem, Episode)
 
 Namespace = tuple[str, ...]
 
@@ -31,8 +30,6 @@ MATCHED_CHARS = 2_000
 """How much of a task is embedded; embedders cut or refuse long texts."""
 TASK_VECTOR = "query"
 """The field whose vector is that of the task; one item of each experience carries it."""
-LESSONS, EPISODES = "bank", "episodes_of"
-"""The field that names the bank of a row, and so says what the row is: what looks for lessons finds no episode."""
 
 
 def task_key_without_secrets(task: str) -> str:
@@ -40,14 +37,11 @@ def task_key_without_secrets(task: str) -> str:
     return task_key(redact_secrets(task).text)
 
 
-def without_secrets(record: Kept) -> Kept:
-    """Return a lesson or an episode as a bank may hold it: no secret in its texts, which keep to their caps."""
-    texts: dict[str, Any] = {
-        field: cut(redact_secrets(getattr(record, field)).text, cap) for field, cap in record.caps.items()
-    }
-    if isinstance(record, MemoryItem):
-        texts["tags"] = tuple(redact_secrets(tag).text for tag in record.tags)
-    return record.model_copy(update=texts)
+def without_secrets(item: MemoryItem) -> MemoryItem:
+    """Return an item as a bank may hold it: no secret in its texts, which keep to their caps."""
+    texts = {field: cut(redact_secrets(getattr(item, field)).text, cap) for field, cap in item.caps.items()}
+    tags = tuple(redact_secrets(tag).text for tag in item.tags)
+    return item.model_copy(update={**texts, "tags": tags})
 
 
 def check_match(match: Match) -> Match:
@@ -72,15 +66,6 @@ def put(item: MemoryItem, namespace: Namespace, match: Match, *, carries_task_ve
     lesson = ["lesson"] if match != "task" else []
     index = [*([TASK_VECTOR] if carries_task_vector and match != "lesson" else []), *lesson]
     return PutOp(namespace, item.id, {**_row(item, namespace), "index": index}, index or False)
-
-
-def put_episode(episode: Episode, namespace: Namespace) -> PutOp:
-    """Return the operation that writes an episode. It has no vector, so no search for lessons meets it.
-
-    It has every number that lessons are filtered by: InMemoryStore cannot compare with one that is missing.
-    """
-    never = {"retired": NEVER, "expires": NEVER}
-    return PutOp(namespace, episode.id, {**_common(episode, namespace, EPISODES), **never}, False)
 
 
 def rewrite(namespace: Namespace, key: str, value: Mapping[str, Any]) -> PutOp:
@@ -108,37 +93,24 @@ def delete(item_id: str, namespace: Namespace) -> PutOp:
     return PutOp(namespace, item_id, None)
 
 
-def find(
-    namespace: Namespace,
-    where: Mapping[str, Any],
-    query: str | None,
-    limit: int,
-    offset: int = 0,
-    kind: str = LESSONS,
-) -> SearchOp:
-    """Return the operation that searches this namespace, and none of those below it, for lessons or for episodes."""
-    return SearchOp(namespace, {**where, kind: "/".join(namespace)}, limit, offset, query)
+def find(namespace: Namespace, where: Mapping[str, Any], query: str | None, limit: int, offset: int = 0) -> SearchOp:
+    """Return the operation that searches this namespace, and none of those below it."""
+    return SearchOp(namespace, {**where, "bank": "/".join(namespace)}, limit, offset, query)
 
 
 def _row(item: MemoryItem, namespace: Namespace) -> dict[str, Any]:
     return {
-        **_common(item, namespace, LESSONS),
+        **item.to_json(),
+        "bank": "/".join(namespace),
         TASK_VECTOR: matched_text(item.task),
         "lesson": f"{item.title}. {item.description}",
         "task_key": task_key(item.task),
+        "since": micros(utc_now()),
         "retired": retired(item.status, item.retired_at),
         "expires": NEVER if item.valid_until is None else micros(item.valid_until),
-    }
-
-
-def _common(record: MemoryItem | Episode, namespace: Namespace, kind: str) -> dict[str, Any]:
-    return {
-        **record.to_json(),
-        kind: "/".join(namespace),
-        "since": micros(utc_now()),
-        "thread_id": record.provenance.thread_id or "",
-        "run_id": record.provenance.run_id or "",
-        "attempt_digest": record.provenance.attempt_digest,
+        "thread_id": item.provenance.thread_id or "",
+        "run_id": item.provenance.run_id or "",
+        "attempt_digest": item.provenance.attempt_digest,
     }
 
 
@@ -148,19 +120,10 @@ def retired(status: str, moment: datetime | None) -> int:
 
 
 def to_item(row: Item) -> MemoryItem:
-    """Return the lesson a row holds. Raises `StoreCorruptedError` if it holds none."""
-    return _record(row, MemoryItem, "a lesson")
-
-
-def to_episode(row: Item) -> Episode:
-    """Return the episode a row holds. Raises `StoreCorruptedError` if it holds none."""
-    return _record(row, Episode, "an episode")
-
-
-def _record(row: Item, kind: type[Kept], name: str) -> Kept:
+    """Return the record a row holds. Raises `StoreCorruptedError` if it holds none."""
     try:
-        return kind(**{field: row.value[field] for field in kind.model_fields if field in row.value})
+        return MemoryItem(**{name: row.value[name] for name in MemoryItem.model_fields if name in row.value})
     except (KeyError, TypeError, InvalidRecordError) as error:
         raise StoreCorruptedError(
-            f"row {row.key!r} of namespace {row.namespace!r} is not {name}: {error!r:.200}"
+            f"row {row.key!r} of namespace {row.namespace!r} is not a lesson: {error!r:.200}"
         ) from error

@@ -1,4 +1,4 @@
-"""The file a bank is exported to: a line that says what it is, then one record a line. Reading it trusts nothing."""
+"""The file a bank is exported to: a line that says what it is, then one item a line. Reading it trusts nothing."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ import os
 import tempfile
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
+from typing import Any, BinaryIO, NoReturn
 
 from reasoningbank_langgraph.errors import ImportFileError, InvalidRecordError
 from reasoningbank_langgraph.files import check_file, open_file
-from reasoningbank_langgraph.records import Episode, MemoryItem
-
-Kept = TypeVar("Kept", MemoryItem, Episode)
+from reasoningbank_langgraph.records import MemoryItem
 
 FORMAT, VERSION = "reasoningbank", 1
 LINE_BYTES = 2_000_000
@@ -23,18 +20,10 @@ LINE_BYTES = 2_000_000
 
 Numbered = tuple[int, MemoryItem]
 """An item and the line it stands on."""
-NumberedEpisode = tuple[int, Episode]
 
 
-class Exported(NamedTuple):
-    """What a file holds."""
-
-    items: list[Numbered]
-    episodes: list[NumberedEpisode]
-
-
-def write(path: Path, items: Sequence[MemoryItem], episodes: Sequence[Episode]) -> None:
-    """Write items, then episodes, to a file, which appears whole or not at all; one that is there is replaced.
+def write(path: Path, items: Sequence[MemoryItem]) -> None:
+    """Write items to a file, which appears whole or not at all; one that is there is replaced.
 
     Raises:
         NotAFileError: a folder, a pipe or a device is there.
@@ -42,9 +31,7 @@ def write(path: Path, items: Sequence[MemoryItem], episodes: Sequence[Episode]) 
     """
     check_file(path)
     head = {"format": FORMAT, "version": VERSION, "items": len(items)}
-    if episodes:
-        head["episodes"] = len(episodes)
-    lines = [json.dumps(entry) + "\n" for entry in (head, *(record.to_json() for record in (*items, *episodes)))]
+    lines = [json.dumps(entry) + "\n" for entry in (head, *(item.to_json() for item in items))]
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -57,7 +44,7 @@ def write(path: Path, items: Sequence[MemoryItem], episodes: Sequence[Episode]) 
         raise
 
 
-def read(path: Path) -> Exported:
+def read(path: Path) -> list[Numbered]:
     """Read and check every line.
 
     Raises:
@@ -66,16 +53,13 @@ def read(path: Path) -> Exported:
     try:
         with open_file(path) as file:
             lines = _lines(path, file)
-            promised, episodes = _promised(path, next(lines, (1, b"")))
-            first = islice(lines, promised) if episodes else lines
-            found = [(number, _record(path, number, line, MemoryItem, "item")) for number, line in first]
-            kept = [(number, _record(path, number, line, Episode, "episode")) for number, line in lines]
+            promised = _promised(path, next(lines, (1, b"")))
+            items = [(number, _item(path, number, line)) for number, line in lines]
     except OSError as error:
         raise ImportFileError(path, None, f"cannot be read: {error.strerror or error}") from error
-    for name, announced, has in (("items", promised, len(found)), ("episodes", episodes, len(kept))):
-        if announced != has:
-            raise ImportFileError(path, None, f"is incomplete: it announces {announced} {name} and has {has}")
-    return Exported(found, kept)
+    if len(items) != promised:
+        raise ImportFileError(path, None, f"is incomplete: it announces {promised} items and has {len(items)}")
+    return items
 
 
 def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -89,7 +73,7 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _promised(path: Path, first: tuple[int, bytes]) -> tuple[int, int]:
+def _promised(path: Path, first: tuple[int, bytes]) -> int:
     number, line = first
     head = _json(path, number, line) if line else None
     if not isinstance(head, dict) or head.get("format") != FORMAT or not _is_count(head.get("version"), 1):
@@ -100,29 +84,27 @@ def _promised(path: Path, first: tuple[int, bytes]) -> tuple[int, int]:
         )
     if not _is_count(head.get("items"), 0):
         raise ImportFileError(path, number, "the number of items is missing")
-    if not _is_count(head.get("episodes", 0), 0):
-        raise ImportFileError(path, number, "the number of episodes is none")
-    return head["items"], head.get("episodes", 0)
+    return int(head["items"])
 
 
 def _is_count(value: object, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def _record(path: Path, number: int, line: bytes, kind: type[Kept], name: str) -> Kept:
+def _item(path: Path, number: int, line: bytes) -> MemoryItem:
     entry = _json(path, number, line)
     if not isinstance(entry, dict):
-        raise ImportFileError(path, number, f"is not an {name} but {type(entry).__name__}")
+        raise ImportFileError(path, number, f"is not an item but {type(entry).__name__}")
     if "id" not in entry:
-        raise ImportFileError(path, number, f"the {name} has no id")
+        raise ImportFileError(path, number, "the item has no id")
     try:
-        record = kind.model_validate(entry)
+        item = MemoryItem.model_validate(entry)
     except InvalidRecordError as error:
         raise ImportFileError(path, number, str(error)) from error
-    for known_by in (record.id, record.experience_id):
-        if any(unicodedata.category(char) == "Cc" for char in known_by):
-            raise ImportFileError(path, number, f"the id {known_by!r:.200} has control characters")
-    return record
+    for name in (item.id, item.experience_id):
+        if any(unicodedata.category(char) == "Cc" for char in name):
+            raise ImportFileError(path, number, f"the id {name!r:.200} has control characters")
+    return item
 
 
 def _json(path: Path, number: int, line: bytes) -> Any:

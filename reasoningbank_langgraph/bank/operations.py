@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from langgraph.store.memory import InMemoryStore
 
-from reasoningbank_langgraph.bank.item_values import LESSONS, Namespace, distinct, find
+from reasoningbank_langgraph.bank.item_values import Namespace, distinct, find
 from reasoningbank_langgraph.driver import adrive, drive
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ def _accepted(store: BaseStore, ops: Sequence[Op]) -> Ops[list[Any]]:
     return (yield batch)
 
 
-def rows_where(namespace: Namespace, where: Mapping[str, Any], kind: str = LESSONS) -> Ops[list[SearchItem]]:
-    """Return all rows of this namespace that meet a filter, lessons or episodes, oldest first."""
+def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:
+    """Return all rows of this namespace that meet a filter, oldest first."""
     rows: dict[str, SearchItem] = {}
     page: list[SearchItem] = []
     offset = 0
     while offset == 0 or len(page) == PAGE:
-        (page,) = yield [find(namespace, where, None, PAGE, offset, kind)]
+        (page,) = yield [find(namespace, where, None, PAGE, offset)]
         rows.update((row.key, row) for row in page if row.namespace == namespace)
         offset += PAGE
     return sorted(rows.values(), key=lambda row: (row.value.get("created_at", ""), row.key))

@@ -4,27 +4,20 @@
 - `asking`: how a model is asked for lessons: once, and again where nothing usable came
 - `acceptance`: which lessons of a reply the bank may hold: general ones, in the model's own words, and no others
 - `literals`: details of one task that no general lesson names: its numbers, its answer, its names, its links
-- `results`: what an attempt leaves for the bank: its lessons as items, and its episode. All ids are made, none is drawn
 - `quotations`: lessons that the text of an attempt contains: a task or a tool's output must not write lessons
 """
 
 from reasoningbank_langgraph.extraction.acceptance import Extraction, accept
 from reasoningbank_langgraph.extraction.asking import ModelLimits, ask_lessons, items_schema
 from reasoningbank_langgraph.extraction.extractor import PROMPT_HASH, Judged, LessonExtractor
-from reasoningbank_langgraph.extraction.results import IDS, Origin, episode_id, make_episode, make_items
 
 __all__ = [
-    "IDS",
     "PROMPT_HASH",
     "Extraction",
     "Judged",
     "LessonExtractor",
     "ModelLimits",
-    "Origin",
     "accept",
     "ask_lessons",
-    "episode_id",
     "items_schema",
-    "make_episode",
-    "make_items",
 ]

@@ -39,7 +39,6 @@ class LoopNodes:
     min_score: float | None
     match: Match
     time_limit: float
-    episodes: bool
     names: ChannelNames
 
     def retrieve(self) -> MemoryNode:
@@ -62,7 +61,7 @@ class LoopNodes:
 
     def consolidate(self) -> MemoryNode:
         """Return the node that writes the lessons."""
-        return create_consolidate(namespace=self.namespace, match=self.match, episodes=self.episodes)
+        return create_consolidate(namespace=self.namespace, match=self.match)
 
     @property
     def critic_like(self) -> ModelLike | None:

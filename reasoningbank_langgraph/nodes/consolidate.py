@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from reasoningbank_langgraph.bank import Match, MemoryBank, WriteResult, check_match
 from reasoningbank_langgraph.events import TYPE, ConsolidatedEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, Filled, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
-from reasoningbank_langgraph.records import Episode, MemoryItem
+from reasoningbank_langgraph.records import MemoryItem
 from reasoningbank_langgraph.state import ChannelNames, UnwrittenAttempt
-from reasoningbank_langgraph.state.channels import experience_of
 
 
-def create_consolidate(
-    *, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, match: Match = "both", episodes: bool = True
-) -> MemoryNode:
-    """Return a node that writes `lessons` and `episode` into the bank and their ids into `written` and `kept`.
+def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, match: Match = "both") -> MemoryNode:
+    """Return a node that writes `lessons` into the bank and their ids into `written`.
 
-    All lessons of an attempt and its episode become visible together. Retry, resume and replay of the same attempt add
-    nothing: the ids were fixed before, and an attempt with the same thread, task and trajectory is known by its
-    content.
+    All lessons of an attempt become visible together. Retry, resume and replay of the same attempt add nothing: the
+    ids were fixed before, and an attempt with the same thread, task and trajectory is known by its content.
 
     When the store is out of reach, the run ends with its answer, `memory_error` says why, and the lessons wait in
     `unwritten` for the next run of the thread; a `retry_policy` of the node has nothing to retry.
@@ -31,7 +26,6 @@ def create_consolidate(
     Args:
         namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context.
         match: what a later task is matched with: the `task` the lesson was learned on, the `lesson`, or `both`.
-        episodes: False keeps the lessons of an attempt and not the attempt itself.
 
     Raises:
         ValueError: `match` is none of the three.
@@ -46,16 +40,15 @@ def create_consolidate(
         own = UnwrittenAttempt(
             namespace=list(context.namespace(template)),
             items=state.get("lessons") or [],
-            seen=list(map(experience_of, earlier)),
+            seen=[attempt["items"][0]["experience_id"] for attempt in earlier],
         )
-        _add_episode(own, state if episodes else {})
         return [*earlier, own], _Writing(context, own["namespace"], alone=not earlier and context.nested)
 
     def consolidate(state: State, context: Context) -> Update:
         unwritten, writing = start(state, context)
         while unwritten:
             try:
-                writing.add(_bank(unwritten[0], match, context).add(**_records(unwritten[0])), unwritten[0])
+                writing.add(_bank(unwritten[0], match, context).add(_items(unwritten[0])))
             except Exception as error:
                 if not is_outage(error):
                     raise
@@ -67,7 +60,7 @@ def create_consolidate(
         unwritten, writing = start(state, context)
         while unwritten:
             try:
-                writing.add(await _bank(unwritten[0], match, context).aadd(**_records(unwritten[0])), unwritten[0])
+                writing.add(await _bank(unwritten[0], match, context).aadd(_items(unwritten[0])))
             except Exception as error:
                 if not is_outage(error):
                     raise
@@ -90,14 +83,12 @@ class _Writing:
 
     def __init__(self, context: Context, namespace: list[str], *, alone: bool) -> None:
         self.started, self.context = time.perf_counter(), context
-        self.namespace, self.ids, self.kept = namespace, list[str](), list[str]()
+        self.namespace, self.ids = namespace, list[str]()
         self.added, self.alone = 0, alone
 
-    def add(self, written: WriteResult, attempt: UnwrittenAttempt) -> None:
+    def add(self, written: WriteResult) -> None:
         self.ids += written.ids
         self.added += written.added
-        if "episode" in attempt:
-            self.kept.append(attempt["episode"]["id"])
 
     def update(self, problem: str | None = None) -> Update:
         event = ConsolidatedEvent(
@@ -111,24 +102,17 @@ class _Writing:
         if problem is not None:
             event["error"] = problem
         self.context.emit(event)
-        kept = {"kept": self.kept} if self.kept else {}
-        return {"written": self.ids, **kept, **({} if self.alone else {"unwritten": []})}
+        return {"written": self.ids, **({} if self.alone else {"unwritten": []})}
 
     def break_off(self, unwritten: list[UnwrittenAttempt], error: Exception) -> Update:
         problem = log_outage("consolidate", error)
-        waiting = [attempt for attempt in unwritten if attempt["items"] or "episode" in attempt]
+        waiting = [attempt for attempt in unwritten if attempt["items"]]
         return {**self.update(problem), "unwritten": waiting, "memory_error": problem}
-
-
-def _add_episode(attempt: UnwrittenAttempt, state: State) -> None:
-    if episode := state.get("episode"):
-        attempt["episode"] = episode
 
 
 def _bank(attempt: UnwrittenAttempt, match: Match, context: Context) -> MemoryBank:
     return MemoryBank(context.store, Filled(attempt["namespace"]), match=match)
 
 
-def _records(attempt: UnwrittenAttempt) -> dict[str, Any]:
-    items = [MemoryItem(**lesson) for lesson in attempt["items"]]
-    return {"items": items, "episode": Episode(**attempt["episode"]) if "episode" in attempt else None}
+def _items(attempt: UnwrittenAttempt) -> list[MemoryItem]:
+    return [MemoryItem(**lesson) for lesson in attempt["items"]]

@@ -65,13 +65,11 @@ class ExtractionReport(TypedDict):
 
 
 class UnwrittenAttempt(TypedDict):
-    """What one attempt left that waits for the bank."""
+    """Lessons of one attempt that wait for the bank."""
 
     namespace: list[str]
     items: list[dict[str, Any]]
     """`MemoryItem` as JSON."""
-    episode: NotRequired[dict[str, Any]]
-    """`Episode` as JSON."""
     seen: list[str]
     """Experiences that waited before it."""
 
@@ -120,19 +118,15 @@ class ReasoningBankState(_Conversation, total=False):
     """`Verdict` as JSON, filled by `judge`."""
     lessons: Annotated[list[dict[str, Any]], Latest]
     """What `extract` distilled, with ids (`MemoryItem` as JSON): checkpointed before anything is written."""
-    episode: Annotated[dict[str, Any] | None, Latest]
-    """What is kept of the attempt itself (`Episode` as JSON), filled by `extract`."""
     extraction: Annotated[ExtractionReport | None, Latest]
     """How extraction went."""
     memory_error: Annotated[str | None, Latest]
     """Why the bank could not be read or written in this run, None if it could: then the run went on without."""
     unwritten: Annotated[list[UnwrittenAttempt], Waiting]
-    """Attempts whose lessons and episodes wait for the bank to be reachable."""
+    """Attempts whose lessons wait for the bank to be reachable."""
     written: Annotated[list[str], add_ids]
     """Ids of all items this branch of the thread has in the bank, filled by `consolidate`. A graph that holds the loop
     as a node needs this channel too: it tells the thread's branches apart."""
-    kept: Annotated[list[str], add_ids]
-    """Ids of all episodes this branch of the thread has in the bank, filled by `consolidate`."""
 
 
 class LoopState(ReasoningBankState, total=False):
