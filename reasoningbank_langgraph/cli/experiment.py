@@ -20,7 +20,10 @@ _Out = Annotated[Path, typer.Option(help="Folder of the run. The same command co
 _Model = Annotated[str | None, typer.Option(help="Solver, named as in `solve`.")]
 _Critic = Annotated[str | None, typer.Option(help="Model that judges and distils. Default: the solver.")]
 _Arms = Annotated[
-    str, typer.Option(help="Arms, comma-separated: baseline, memory, matts, matts+memory, shuffled, random, filler.")
+    str,
+    typer.Option(
+        help="Arms, comma-separated: baseline, memory, vote, vote+memory, vote+matts, shuffled, random, filler."
+    ),
 ]
 _Seeds = Annotated[str, typer.Option(help="Seeds, comma-separated.")]
 _Limit = Annotated[int, typer.Option(min=1, help="Number of problems to compare on.")]
@@ -31,8 +34,13 @@ _Temperature = Annotated[float, typer.Option(min=0, max=2, help="Sampling temper
 _K = Annotated[int, typer.Option(min=1, help="Number of experiences to retrieve.")]
 _Outcome = Annotated[OutcomeFilter, typer.Option(help="Which lessons to show.")]
 _Sizes = Annotated[str, typer.Option(help="Also compare banks of these smaller sizes, comma-separated: 10,40.")]
-_Attempts = Annotated[str, typer.Option(help="Numbers of attempts of the MaTTS arms, comma-separated.")]
-_Modes = Annotated[str, typer.Option(help="Modes of the MaTTS arms, comma-separated: parallel, sequential.")]
+_Attempts = Annotated[str, typer.Option(help="Numbers of attempts of the arms that vote, comma-separated.")]
+_Modes = Annotated[
+    str,
+    typer.Option(
+        help="How several attempts are made, comma-separated: parallel (a vote), sequential (one, checked again)."
+    ),
+]
 _FixedK = Annotated[
     bool, typer.Option("--fixed-k", help="Make all k attempts, also where two checks in a row changed nothing.")
 ]
@@ -41,6 +49,9 @@ _Concurrency = Annotated[
     typer.Option(
         min=1, help="Number of problems to work on at once.", show_default="as many as a local model takes, else 1"
     ),
+]
+_LeaveOut = Annotated[
+    bool, typer.Option("--leave-out-failed", help="Go on without problems that could not be learned from.")
 ]
 _PriceIn = Annotated[float, typer.Option(min=0, help="Price of a million prompt tokens.")]
 _PriceOut = Annotated[float, typer.Option(min=0, help="Price of a million reply tokens.")]
@@ -67,6 +78,7 @@ def phase1(
     attempts: _Attempts = "3",
     modes: _Modes = "parallel",
     concurrency: _Concurrency = None,
+    leave_out_failed: _LeaveOut = False,
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
 ) -> None:
@@ -91,6 +103,7 @@ def phase1(
             attempts=_numbers("--attempts", attempts),
             modes=_words(modes),
             concurrency=concurrency,
+            leave_out_failed=leave_out_failed,
             price_in=price_in,
             price_out=price_out,
         )
@@ -113,6 +126,7 @@ def stream(
     k: _K = 1,
     attempts: _Attempts = "3",
     modes: _Modes = "parallel",
+    leave_out_failed: _LeaveOut = False,
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
 ) -> None:
@@ -132,6 +146,7 @@ def stream(
             k=k,
             attempts=_numbers("--attempts", attempts),
             modes=_words(modes),
+            leave_out_failed=leave_out_failed,
             price_in=price_in,
             price_out=price_out,
         )
@@ -157,6 +172,7 @@ def scaling(
     modes: _Modes = "parallel,sequential",
     fixed_k: _FixedK = False,
     concurrency: _Concurrency = None,
+    leave_out_failed: _LeaveOut = False,
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
 ) -> None:
@@ -179,6 +195,7 @@ def scaling(
             modes=_words(modes),
             fixed_k=fixed_k,
             concurrency=concurrency,
+            leave_out_failed=leave_out_failed,
             price_in=price_in,
             price_out=price_out,
         )

@@ -50,6 +50,8 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
             EmbeddingMismatchError                 the bank was made with another embedder
             EmbeddingError                         the embedder returned something that is not a vector
         ExperimentError                            an experiment cannot start or continue as it is
+            UnlearnedProblemsError                 train problems failed: the bank is not complete
+            FrozenBankError                        a bank is not the one that rows were made with
         MissingDependencyError (ImportError)       an optional package is not installed
         ScriptError (AssertionError)               a scripted model ran out of replies or refused a call
 
@@ -66,9 +68,11 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
 from reasoningbank_langgraph.errors.bank import InvalidMomentError, PastBankError, UnknownBranchError
 from reasoningbank_langgraph.errors.base import (
     ExperimentError,
+    FrozenBankError,
     MissingDependencyError,
     ReasoningBankError,
     ScriptError,
+    UnlearnedProblemsError,
 )
 from reasoningbank_langgraph.errors.files import ImportFileError, NotAFileError, ProblemFileError
 from reasoningbank_langgraph.errors.loop import (
@@ -135,6 +139,7 @@ __all__ = [
     "ExperimentError",
     "FieldTooLongError",
     "ForkedStoreError",
+    "FrozenBankError",
     "ImportFileError",
     "InvalidFilterError",
     "InvalidMomentError",
@@ -173,4 +178,5 @@ __all__ = [
     "TooManyItemsError",
     "UnknownBranchError",
     "UnknownModelFileError",
+    "UnlearnedProblemsError",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class ReasoningBankError(Exception):
     """Root of all errors raised by this package."""
@@ -9,6 +11,30 @@ class ReasoningBankError(Exception):
 
 class ExperimentError(ReasoningBankError):
     """An experiment cannot start, or cannot continue in the folder it started in."""
+
+
+class UnlearnedProblemsError(ExperimentError):
+    """A bank is not complete, so nothing is compared with it yet."""
+
+    def __init__(self, teacher: str, failures: Mapping[str, str], problems: int) -> None:
+        self.teacher, self.failures = teacher, dict(failures)
+        told = "; ".join(f"{problem}: {error[:120]}" for problem, error in list(failures.items())[:5])
+        more = f"; and {len(failures) - 5} more" if len(failures) > 5 else ""
+        super().__init__(
+            f"{teacher}: {len(failures)} of {problems} train problems failed ({told}{more}): run the same command "
+            "again to try these, or go on without them with --leave-out-failed (leave_out_failed=True)"
+        )
+
+
+class FrozenBankError(ExperimentError):
+    """The bank of an arm is no longer the one that its rows were made with."""
+
+    def __init__(self, arm: str, problem: str) -> None:
+        self.arm = arm
+        super().__init__(
+            f"the bank of arm {arm!r} {problem}: bring back the folders `learning*` and `banks` of this run as they "
+            "were, or begin again in another folder"
+        )
 
 
 class MissingDependencyError(ReasoningBankError, ImportError):

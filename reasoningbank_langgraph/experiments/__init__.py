@@ -4,11 +4,12 @@
 - `run`: carries out an experiment: learn, then compare the arms on the same problems, and report
 - `folder`: the folder of a run: it belongs to one configuration, its models and one set of problems
 - `arms`: what each arm shows the solver, and how many attempts it makes
-- `learning`: makes a bank: the loop works through problems in order and keeps what it learns
-- `banks`: from the bank that was learned to the banks that are shown: frozen, for some arms only a part of it
+- `learning`: the loop works through problems, and what it learns waits until it is known to be sound
+- `banks`: from what was learned to the banks that are shown: frozen, for some arms only a part of it
 - `memories`: what an arm shows the solver before a problem, and the controls that tell memory from mere text
 - `leaks`: how an answer could reach the solver, in a lesson or in a near copy; what keeps it out, and what checks that
 - `solving`: one problem in one arm: from what is shown to a graded row
+- `calls`: the model calls behind a row: what they took, and what failed in them
 - `results`: the rows, one for each problem, arm and seed, appended as they come and never written twice
 - `prompts_file`: the prompts that were sent, each once, so that a reader can check what the arms differ in
 - `progress`: what a person sees meanwhile: one line for each arm, with what is left and what it has cost so far

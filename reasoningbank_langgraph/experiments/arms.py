@@ -1,14 +1,19 @@
-"""The arms of an experiment: what each shows the solver, and how many attempts it makes."""
+"""The arms of an experiment: what each shows the solver, and how often it tries."""
 
 from __future__ import annotations
 
+import re
 from typing import Literal, NamedTuple
 
-from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.config import ExperimentConfig, Protocol
 from reasoningbank_langgraph.matts import Scaling
 
 Memory = Literal["none", "retrieved", "shuffled", "random", "filler"]
 Mode = Literal["parallel", "sequential"]
+
+LEARNING = "learning"
+"""Name of the arm under which the rows of the train problems stand."""
+_EARLIER = re.compile(r"matts-(parallel|sequential)-(\d+)(\+memory)?")
 
 
 class Arm(NamedTuple):
@@ -22,13 +27,36 @@ class Arm(NamedTuple):
     """Train problems its bank is made from; None for all."""
     fixed_k: bool = False
     """Whether every attempt is made, also where a sequential one would end early."""
+    matts: bool = False
+    """Whether its bank is learned by MaTTS: from the contrast of as many attempts at a problem as it makes itself."""
 
-    @property
-    def scaling(self) -> Scaling | None:
-        """Its settings of MaTTS. The majority selects: the reference has no say in an answer that is graded by it."""
+    def scaling(self, at_once: int | None = None) -> Scaling | None:
+        """Return its settings of MaTTS, None for one attempt.
+
+        The majority selects: the reference has no say in an answer that is graded by it.
+
+        Args:
+            at_once: attempts at one problem that run at the same time; None for all.
+        """
         if self.attempts == 1:
             return None
-        return Scaling(k=self.attempts, mode=self.mode, select="majority", all_checks=self.fixed_k)
+        return Scaling(
+            k=self.attempts, mode=self.mode, select="majority", max_concurrency=at_once, all_checks=self.fixed_k
+        )
+
+    @property
+    def teacher(self) -> Arm:
+        """The arm in which its bank is learned from train problems: without a memory, so in any order."""
+        if not self.matts:
+            return Arm(LEARNING)
+        return Arm(
+            f"{LEARNING}-{_attempts_name(self.mode, self.attempts)}",
+            "none",
+            self.attempts,
+            self.mode,
+            matts=True,
+            fixed_k=self.fixed_k,
+        )
 
 
 def arms_of(config: ExperimentConfig) -> list[Arm]:
@@ -37,13 +65,28 @@ def arms_of(config: ExperimentConfig) -> list[Arm]:
     return list({arm.name: arm._replace(fixed_k=config.fixed_k) for arm in arms}.values())
 
 
+def teachers_of(config: ExperimentConfig) -> list[Arm]:
+    """Return the arms in which the banks of a configuration are learned from train problems."""
+    if config.protocol == "stream":
+        return []
+    return list({arm.teacher.name: arm.teacher for arm in arms_of(config) if arm.memory != "none"}.values())
+
+
+def present_name(arm: str, protocol: Protocol) -> str:
+    """Return the name of an arm as it is now: rows of earlier versions say MaTTS of what was a vote."""
+    earlier = _EARLIER.fullmatch(arm)
+    if earlier is None:
+        return arm
+    mode: Mode = "parallel" if earlier[1] == "parallel" else "sequential"
+    shown = {None: "", "+memory": "+matts" if protocol == "stream" else "+memory"}[earlier[3]]
+    return f"{_attempts_name(mode, int(earlier[2]))}{shown}"
+
+
 def _named_arms(config: ExperimentConfig) -> list[Arm]:
     arms: list[Arm] = []
     for name in config.arms:
-        if name.startswith("matts"):
-            arms += _several_attempts(config, memory=name.endswith("+memory"))
-        else:
-            arms.append(_single(name))
+        kind, _, bank = name.partition("+")
+        arms += _several(config, bank) if kind == "vote" else [_single(name)]
     return [*arms, *(Arm(f"memory-{size}", "retrieved", bank=size) for size in sorted(config.bank_sizes))]
 
 
@@ -59,16 +102,23 @@ def _single(name: str) -> Arm:
 
 
 def _scaling_arms(config: ExperimentConfig) -> list[Arm]:
-    """Memory or none, times the attempts, times the modes (paper section 4.3)."""
-    alone = [Arm("baseline"), Arm("memory", "retrieved")]
-    return [*alone, *_several_attempts(config, memory=False), *_several_attempts(config, memory=True)]
+    """No bank, an ordinary one or one of MaTTS, times the attempts, times the modes (paper section 4.3)."""
+    several = [arm for bank in ("", "memory", "matts") for arm in _several(config, bank)]
+    return [Arm("baseline"), Arm("memory", "retrieved"), *several]
 
 
-def _several_attempts(config: ExperimentConfig, *, memory: bool) -> list[Arm]:
-    kind: Memory = "retrieved" if memory else "none"
+def _several(config: ExperimentConfig, bank: str) -> list[Arm]:
+    """Return the arms of several attempts: with no bank (""), an ordinary one ("memory") or one of MaTTS ("matts")."""
+    kind: Memory = "retrieved" if bank else "none"
+    suffix = f"+{bank}" if bank else ""
     return [
-        Arm(f"matts-{mode}-{attempts}{'+memory' if memory else ''}", kind, attempts, mode)
+        Arm(f"{_attempts_name(mode, attempts)}{suffix}", kind, attempts, mode, matts=bank == "matts")
         for mode in config.modes
         for attempts in config.attempts
         if attempts > 1
     ]
+
+
+def _attempts_name(mode: Mode, attempts: int) -> str:
+    """Several side by side are put to the vote; of one after the other, the first is checked again and again."""
+    return f"{'vote' if mode == 'parallel' else 'checked'}-{attempts}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from reasoningbank_langgraph.errors import InvalidRecordError
 from reasoningbank_langgraph.records import Record, Score
@@ -16,7 +16,7 @@ OutcomeFilter = Literal["both", "success", "failure"]
 Positive = Annotated[int, Field(ge=1)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
-ARMS = ("baseline", "memory", "matts", "matts+memory", "shuffled", "random", "filler")
+ARMS = ("baseline", "memory", "vote", "vote+memory", "vote+matts", "shuffled", "random", "filler")
 CONTROLS = ("shuffled", "random", "filler")
 
 
@@ -55,17 +55,28 @@ class ExperimentConfig(Record):
     bank_sizes: tuple[Positive, ...] = ()
     """Protocol `phase1`: further memory arms whose bank is from so many of the train problems only."""
     attempts: tuple[Positive, ...] = (3,)
-    """Attempts of the MaTTS arms; protocol `scaling` runs one arm for each."""
+    """Attempts of the arms that make several, and of the MaTTS that taught `vote+matts`: an arm for each number."""
     modes: tuple[Literal["parallel", "sequential"], ...] = ("parallel",)
     fixed_k: bool = False
     """Whether a sequential arm makes all its attempts, also after two checks in a row that changed nothing."""
     concurrency: Positive | None = None
-    """Problems worked on at the same time, in arms that do not learn; None for as many as a model on this machine
-    works on at once, and one with any other."""
+    """Problems worked on at the same time, except where a bank grows on the way (`stream`); None for as many as a
+    model on this machine works on at once, and one with any other."""
+    leave_out_failed: bool = False
+    """Go on without the problems that could not be learned from because a model failed; else they are run again."""
     price_in: Price = 0.0
     """Per million tokens of prompt, in any currency."""
     price_out: Price = 0.0
     """Per million tokens of reply."""
+
+    @field_validator("arms", mode="before")
+    @classmethod
+    def _names_of_earlier_versions(cls, arms: Any, info: ValidationInfo) -> Any:
+        """Files that earlier versions wrote say MaTTS of what was a vote: only in a stream did it learn so."""
+        if info.mode != "json":
+            return arms
+        learned = "vote+matts" if info.data.get("protocol") == "stream" else "vote+memory"
+        return [{"matts": "vote", "matts+memory": learned}.get(arm, arm) for arm in arms]
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -80,6 +91,10 @@ class ExperimentConfig(Record):
             raise InvalidRecordError(f"protocol {self.protocol!r} makes its bank from train problems: give train=...")
         if self.protocol == "stream" and {*self.arms} & {*CONTROLS}:
             raise InvalidRecordError("controls need a bank that does not change: use them in protocol 'phase1'")
+        if self.protocol == "stream" and "vote+memory" in self.arms:
+            raise InvalidRecordError("in protocol 'stream' an arm learns from all its attempts: use 'vote+matts'")
+        if self.outcome != "both" and (self.protocol == "scaling" or "vote+matts" in self.arms):
+            raise InvalidRecordError("MaTTS learns from successes and failures side by side: use outcome='both'")
         if any(size >= self.train_limit for size in self.bank_sizes):
             raise InvalidRecordError("bank_sizes are parts of train_limit: make them smaller")
         return self

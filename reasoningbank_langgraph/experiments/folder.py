@@ -15,8 +15,8 @@ from reasoningbank_langgraph.experiments.summary import Origin
 from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 from reasoningbank_langgraph.records import normalise_task
 
-_FREE = ("concurrency", "price_in", "price_out")
-"""Settings that may change when a run goes on: they change no row."""
+_FREE = ("concurrency", "leave_out_failed", "price_in", "price_out")
+"""Settings that may change when a run goes on: they change no row that is there."""
 
 _IGNORED = """\
 # Texts of problems, replies and lessons. The other files hold none and can be published;

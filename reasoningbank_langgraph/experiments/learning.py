@@ -1,7 +1,9 @@
-"""Making a bank: the loop works through problems in order, and whatever it learns stays.
+"""Learning: the loop works through problems, and what it learns waits until it is known to be sound.
 
-Each problem has a thread of its own in a checkpointer beside the bank, so that a run which was killed goes on where it
-was, without solving, judging or learning anything twice.
+Each problem has a thread of its own in a checkpointer, so that a run which was killed goes on where it was, without
+solving, judging or learning anything twice. The loop stops before it writes. Where a bank is learned to be frozen, its
+lessons stay in the threads, no problem sees those of another, and many can be worked on at the same time. Where a bank
+grows on the way, each problem is solved with what those before it have left there.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -19,43 +21,42 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.arms import Arm
+from reasoningbank_langgraph.experiments.calls import measured, require_sound
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.memories import guard
 from reasoningbank_langgraph.experiments.results import ResultRow, Results
-from reasoningbank_langgraph.experiments.solving import Job, graded_row, measured, sampling
+from reasoningbank_langgraph.experiments.solving import Job, graded_row, sampling
 from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
 from reasoningbank_langgraph.math_solver import check_step, solve_step
 from reasoningbank_langgraph.math_solver.problems import Problem
-from reasoningbank_langgraph.records import RetrievedMemory
-from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.matts.records import rollouts_of
+from reasoningbank_langgraph.records import MemoryItem, RetrievedMemory
 
 if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import Runnable
+    from langgraph.store.base import BaseStore
 
 LEARNED = ("experiment", "learned")
-LEARNING = "learning"
-"""Name of the arm under which the rows of the train problems stand."""
 TIME_LIMIT = 600.0
 """Seconds for one call: a small machine may write three tokens a second."""
+_WRITES = "consolidate"
+"""The node of the loop that writes."""
 
 
 class Learner:
-    """The loop on a bank of its own.
+    """The loop on threads of its own.
 
     Args:
-        folder: of the bank and its threads.
+        folder: of the threads.
         chat: solves.
         critic: judges and distils.
         config: settings of retrieval and of the judge.
-        embeddings: the embedder of the bank.
-        arm: what its rows are called, and how many attempts it makes.
+        arm: what its rows are called, and how often it tries. One with a memory learns while it solves.
         seed: of its rows.
-
-    Raises:
-        ExperimentError: the folder holds a bank and no threads: it is not one of this run.
+        problems: what it works on.
+        at_once: attempts at one problem that run at the same time; None for all.
     """
 
     def __init__(
@@ -64,25 +65,29 @@ class Learner:
         chat: BaseChatModel,
         critic: BaseChatModel,
         config: ExperimentConfig,
-        embeddings: Embeddings | None,
         arm: Arm,
         seed: int,
+        problems: Sequence[Problem],
+        at_once: int | None = None,
     ) -> None:
-        self.folder, self.config, self.arm, self.seed = folder, config, arm, seed
-        self.embeddings = embeddings
-        self._problems: dict[str, Problem] = {}
-        self._builder = self._loop(chat, critic)
+        self.folder, self.config, self.arm, self.seed, self.problems = folder, config, arm, seed, problems
+        self._by_text = {problem.text: problem for problem in problems}
+        self._builder = self._loop(chat, critic, at_once)
+        self._app: Any = None
 
-    def _loop(self, chat: BaseChatModel, critic: BaseChatModel) -> Any:
-        """The loop of the bundled solver, with the leak guard between the memory and the model."""
-        config, scaling = self.config, self.arm.scaling
+    def _loop(self, chat: BaseChatModel, critic: BaseChatModel, at_once: int | None) -> Any:
+        """The loop of the bundled solver, with the leak guard between the memory and the model.
+
+        No model compares attempts: a vote without a majority goes to the first, as in arms that do not learn.
+        """
+        config, scaling = self.config, self.arm.scaling(at_once)
         llm_judge = LLMJudge(critic, time_limit=TIME_LIMIT)
         if scaling is not None:
             scaling = replace(scaling, refiner=self._guarded(check_step(chat, config.max_tokens)))
         return create_reasoning_bank(
             self._guarded(solve_step(chat, config.max_tokens)),
-            model=critic,
             judge=EnsembleJudge([ReferenceJudge(), llm_judge]) if config.judge == "oracle" else llm_judge,
+            extract_model=critic,
             namespace=LEARNED,
             k=config.k,
             max_items=config.max_items,
@@ -94,43 +99,47 @@ class Learner:
 
     def _guarded(self, step: Runnable[Any, Any]) -> RunnableLambda[Any, Any]:
         def guarded(state: Any, config: RunnableConfig) -> Any:
-            shown = guard(self._problems[state["task"]], _memories(state))
+            shown = guard(self._by_text[state["task"]], _memories(state))
             return step.invoke({**state, "memory_prompt": shown.prompt}, config)
 
         return RunnableLambda(guarded, name="solve")
 
-    def work(self, problems: Sequence[Problem], results: Results) -> Iterator[ResultRow]:
-        """Solve the problems that have no row yet, in order, and yield their rows."""
-        self._problems = {problem.text: problem for problem in problems}
-        with self._opened() as (app, bank):
-            for position, problem in enumerate(problems):
-                if not results.has(self.arm.name, self.seed, problem.id):
-                    yield self._row(app, bank, position, problem)
-
     @contextmanager
-    def _opened(self) -> Iterator[tuple[Any, MemoryBank]]:
+    def opened(self, store: BaseStore) -> Iterator[Self]:
+        """Open the threads and let the loop work with a store.
+
+        Raises:
+            ExperimentError: the store holds a bank and there are no threads: it is not one of this run.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         threads = self.folder / "threads.sqlite"
-        fresh = not threads.exists()
-        with (
-            closing(sqlite3.connect(threads, check_same_thread=False)) as connection,
-            ChromaStore.from_path(self.folder / "bank", embeddings=self.embeddings) as store,
-        ):
-            bank = MemoryBank(store, LEARNED, match=self.config.match)
-            if fresh and bank.items():
-                raise ExperimentError(f"{self.folder} holds a bank of another run: an arm begins with an empty one")
-            yield self._builder.compile(checkpointer=SqliteSaver(connection), store=store), bank
+        if not threads.exists() and MemoryBank(store, LEARNED).items():
+            raise ExperimentError(f"{self.folder} holds a bank of another run: an arm begins with an empty one")
+        with closing(sqlite3.connect(threads, check_same_thread=False)) as connection:
+            saver = SqliteSaver(connection)
+            self._app = self._builder.compile(checkpointer=saver, store=store, interrupt_before=[_WRITES])
+            yield self
 
-    def _row(self, app: Any, bank: MemoryBank, position: int, problem: Problem) -> ResultRow:
-        thread = sampling(self.config, problem, self.seed)
-        thread["configurable"]["thread_id"] = problem.id
-        checkpoint, items_before = app.get_state(thread), bank.totals().items
-        with measured() as usage:
-            if checkpoint.tasks:
-                app.invoke(None, thread, durability="sync")
-            elif not checkpoint.values:
-                app.invoke(self._input(problem), thread, durability="sync")
-        state = app.get_state(thread).values
+    def work(self, results: Results, store: BaseStore) -> Iterator[ResultRow]:
+        """Solve the problems that have no row yet, in order, learn from each, and yield their rows.
+
+        A row that fails is the last, unless failed ones are left out: those behind it would lack its lessons. One that
+        was left out stays so, since it would now see lessons of problems behind it.
+        """
+        bank = MemoryBank(store, LEARNED, match=self.config.match)
+        mine = [row for row in results.rows if (row.arm, row.seed) == (self.arm.name, self.seed)]
+        begun = max((row.position for row in mine if row.error is None), default=-1)
+        for position, problem in enumerate(self.problems):
+            if position > begun:
+                row = self.row(position, problem, bank.totals().items)
+                yield row
+                if row.error is not None and not self.config.leave_out_failed:
+                    return
+
+    def row(self, position: int, problem: Problem, bank: int = 0) -> ResultRow:
+        """Take a problem through the loop from where it was left, and return its row; `bank` counts what is there."""
+        _, usage = measured(lambda: self._go_on(problem))
+        state = self._app.get_state(self._thread(problem)).values
         return graded_row(
             Job(self.arm, self.seed, position, problem),
             guard(problem, _memories(state)),
@@ -138,9 +147,35 @@ class Learner:
             usage,
             verdict=(state.get("verdict") or {}).get("status"),
             learned=len(state.get("lessons") or ()) if usage.error is None else 0,
-            bank=items_before,
-            attempts=self.arm.attempts,
+            bank=bank,
+            attempts=sum(1 + rollout.checks for rollout in rollouts_of(state)) or 1,
         )
+
+    def lessons(self, problem: Problem) -> list[MemoryItem]:
+        """Return what a problem taught that has a row."""
+        state = self._app.get_state(self._thread(problem)).values
+        return [MemoryItem(**lesson) for lesson in state.get("lessons") or ()]
+
+    def _go_on(self, problem: Problem) -> None:
+        """What a failed call has spoiled is begun anew: nothing of it was written."""
+        app, thread = self._app, self._thread(problem)
+        before = app.get_state(thread)
+        if before.values and not before.next:
+            return
+        if before.next != (_WRITES,):
+            app.invoke(None if before.next else self._input(problem), thread, durability="sync")
+        try:
+            require_sound(app.get_state(thread).values)
+        except Exception:
+            app.checkpointer.delete_thread(problem.id)
+            raise
+        if self.arm.memory != "none":
+            app.invoke(None, thread, durability="sync")
+
+    def _thread(self, problem: Problem) -> RunnableConfig:
+        thread = sampling(self.config, problem, self.seed)
+        thread["configurable"]["thread_id"] = problem.id
+        return thread
 
     def _input(self, problem: Problem) -> dict[str, Any]:
         """The reference is there for the oracle alone."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from reasoningbank_langgraph.bank import MemoryBank
@@ -20,6 +21,8 @@ _FILLER = (
     "the left and in the evening from the right. People pass by with bags and umbrellas, and now and then a dog stops "
     "at the corner. On market days the street is louder, and the smell of bread comes up from the bakery. "
 )
+_NEAREST = 5
+"""Lessons of about the wanted length that chance chooses from."""
 _NONCE = re.compile(r"(?<=notes )[0-9a-f]{16}(?= ===)")
 
 
@@ -42,46 +45,70 @@ def no_memory(_: Problem, __: int) -> ShownMemory:
 
 
 def retrieved_memory(bank: MemoryBank, config: ExperimentConfig) -> MemorySource:
-    """What the loop would retrieve, without what gives the answer away."""
+    """What the loop would retrieve, without what gives the answer away. The bank is frozen: each problem asks once."""
 
-    def memory_for(problem: Problem, _: int) -> ShownMemory:
-        retrieved = bank.search(
+    @cache
+    def retrieved(problem: Problem) -> ShownMemory:
+        found = bank.search(
             problem.text,
             task_id=problem.id,
             k=config.k,
             max_items=config.max_items,
             min_score=config.min_score,
         )
-        return guard(problem, retrieved)
+        return guard(problem, found)
 
-    return memory_for
+    return lambda problem, _: retrieved(problem)
 
 
 def shuffled_memory(source: MemorySource, problems: Sequence[Problem]) -> MemorySource:
-    """What another problem of the test would be shown: the same items, at the wrong problems."""
+    """What another problem of the test would be shown, and nothing of what this one would be.
+
+    Of the others, the first after a jump that the seed draws whose lessons come from other tasks and are as many; where
+    none is like that, the one that comes nearest, without the lessons from the same tasks.
+    """
     places = {problem.id: place for place, problem in enumerate(problems)}
 
     def memory_for(problem: Problem, seed: int) -> ShownMemory:
-        shift = random.Random(f"shuffled {seed}").randrange(1, max(2, len(problems)))  # noqa: S311 - no secret
-        other = problems[(places[problem.id] + shift) % len(problems)]
-        return guard(problem, source(other, seed).items)
+        own = source(problem, seed).items
+        tasks = {memory.item.task_id for memory in own}
+        jump = random.Random(f"shuffled {seed}").randrange(len(problems))  # noqa: S311 - no secret
+        place = places[problem.id]
+        steps = [1 + (jump + step) % (len(problems) - 1) for step in range(len(problems) - 1)]
+        others = [source(problems[(place + step) % len(problems)], seed).items for step in steps]
+        foreign = [[memory for memory in items if memory.item.task_id not in tasks] for items in others]
+        return guard(problem, min(foreign, key=lambda items: abs(len(items) - len(own)), default=[]))
 
     return memory_for
 
 
-def random_memory(bank: MemoryBank, config: ExperimentConfig) -> MemorySource:
-    """Experiences drawn from the bank, whatever the problem."""
-    experiences: dict[str, list[MemoryItem]] = {}
-    for item in bank.items():
-        experiences.setdefault(item.experience_id, []).append(item)
-    groups = list(experiences.values())
+def random_memory(bank: MemoryBank, source: MemorySource) -> MemorySource:
+    """As many lessons as would be retrieved, of about their length, drawn from those of other tasks.
+
+    Each takes the place of one that would be retrieved: it is drawn from the few whose length is nearest.
+    """
+    lessons = sorted(bank.items(), key=lambda item: item.id)
 
     def memory_for(problem: Problem, seed: int) -> ShownMemory:
-        drawn = random.Random(f"random {seed} {problem.id}").sample(groups, min(config.k, len(groups)))  # noqa: S311
-        items = [item for group in drawn for item in group if item.task_id != problem.id][: config.max_items]
-        return guard(problem, [RetrievedMemory(item=item, why="drawn at random") for item in items])
+        draw = random.Random(f"random {seed} {problem.id}")  # noqa: S311 - no secret
+        retrieved = [memory.item for memory in source(problem, seed).items]
+        tasks = {problem.id, *(item.task_id for item in retrieved)}
+        left = [item for item in lessons if item.task_id not in tasks and not gives_away(item, problem)]
+        drawn: list[MemoryItem] = []
+        for item in retrieved[: len(left)]:
+            drawn.append(draw.choice(_nearest(left, _length(item))))
+            left.remove(drawn[-1])
+        return guard(problem, [RetrievedMemory(item=item, why="drawn at random") for item in drawn])
 
     return memory_for
+
+
+def _nearest(items: Sequence[MemoryItem], length: int) -> list[MemoryItem]:
+    return sorted(items, key=lambda item: abs(_length(item) - length))[:_NEAREST]
+
+
+def _length(item: MemoryItem) -> int:
+    return len(item.title) + len(item.description) + len(item.content)
 
 
 def filler_memory(source: MemorySource) -> MemorySource:

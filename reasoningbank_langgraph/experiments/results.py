@@ -31,7 +31,7 @@ class ResultRow(Record):
     """What became of one problem in one arm."""
 
     arm: str
-    """`baseline`, `memory`, `memory-10` (a smaller bank), `matts-parallel-3`, `matts-parallel-3+memory`, ..."""
+    """`baseline`, `memory`, `memory-10` (a smaller bank), `vote-3`, `checked-3+memory`, `vote-3+matts`, ..."""
     seed: int
     id: str
     """Of the problem."""
@@ -63,6 +63,8 @@ class ResultRow(Record):
     """Items this row added to the bank."""
     bank: int = 0
     """Items in the bank before."""
+    bank_digest: str = ""
+    """Names the content of a bank that is frozen; "" where there is none, or one that grows."""
     attempts: int = 1
     """Solutions that were made."""
     pass_at_k: bool | None = None

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from langgraph.store.memory import InMemoryStore
 from rich.console import Console
 
+from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.chat.models import model_name_of
 from reasoningbank_langgraph.embeddings import default_embeddings
+from reasoningbank_langgraph.errors import UnlearnedProblemsError
 from reasoningbank_langgraph.experiments import memories
-from reasoningbank_langgraph.experiments.arms import Arm, arms_of
-from reasoningbank_langgraph.experiments.banks import frozen_bank
+from reasoningbank_langgraph.experiments.arms import Arm, arms_of, teachers_of
+from reasoningbank_langgraph.experiments.banks import Lessons, digest_of, frozen_bank, require_same_bank
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.folder import ProblemSets, claim_folder, read_problem_sets
 from reasoningbank_langgraph.experiments.leaks import near_duplicates
-from reasoningbank_langgraph.experiments.learning import LEARNING, Learner
+from reasoningbank_langgraph.experiments.learning import Learner
 from reasoningbank_langgraph.experiments.memories import MemorySource
 from reasoningbank_langgraph.experiments.progress import Progress
 from reasoningbank_langgraph.experiments.prompts_file import PromptFile
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
+T = TypeVar("T")
+
 
 class Models(NamedTuple):
     """What an experiment works with."""
@@ -51,6 +56,14 @@ class Models(NamedTuple):
     embeddings: Embeddings
     at_once: int = 1
     """Problems to work on at the same time where the settings do not say."""
+
+
+class Shown(NamedTuple):
+    """What an arm shows, and the frozen bank it comes from."""
+
+    source: MemorySource
+    items: int = 0
+    digest: str = ""
 
 
 class Run:
@@ -72,10 +85,16 @@ class Run:
         solver, critic = model_name_of(models.solver), model_name_of(models.critic)
         claim_folder(out, config, Origin(solver=solver, critic=critic, problems=self.problems.digest()))
         self.results, self.prompts, self.arms = Results(out), PromptFile(out), arms_of(config)
+        self.at_once = config.concurrency or models.at_once
         self.progress = Progress(console, config, self._expected(), self.results.rows)
 
     def carry_out(self) -> None:
-        """Write every row that is missing."""
+        """Write every row that is missing.
+
+        Raises:
+            UnlearnedProblemsError: train problems failed, and they are not to be left out.
+            FrozenBankError: a bank is no longer the one that rows were made with.
+        """
         self._note_duplicates()
         with self.progress:
             if self.config.protocol == "stream":
@@ -84,14 +103,29 @@ class Run:
                 self._learn_and_compare()
 
     def _learn_and_compare(self) -> None:
-        """Bank from the train problems, frozen; then every arm on every test problem (`phase1`, `scaling`)."""
-        with_bank = any(arm.memory != "none" for arm in self.arms)
-        if with_bank:
-            self._learn(self.out / LEARNING, Arm(LEARNING, "retrieved"), self.config.seeds[0], self.problems.train)
-        with self._banks() as bank_of:
-            sources = {arm.name: self._memory_source(arm, bank_of) for arm in self.arms}
-            sizes = {arm.name: len(bank_of(arm).items()) if arm.memory != "none" else 0 for arm in self.arms}
-            self._compare(sources, sizes)
+        """Banks from the train problems, frozen; then every arm on every test problem (`phase1`, `scaling`)."""
+        lessons = {teacher.name: self._taught(teacher) for teacher in teachers_of(self.config)}
+        with ChromaStore.from_path(self.out / "banks", embeddings=self.models.embeddings) as store:
+            self._compare({arm.name: self._memory(arm, lessons, store) for arm in self.arms})
+
+    def _taught(self, teacher: Arm) -> Lessons:
+        """Return what the train problems taught; once a row was made with it, nothing is added."""
+        train, results = self.problems.train, self.results
+        learner = self._learner(self.out / teacher.name, teacher, self.config.seeds[0], train, at_once=1)
+        taught = [arm.name for arm in self.arms if arm.memory != "none" and arm.teacher == teacher]
+        frozen = any(row.arm in taught and row.error is None for row in results.rows)
+        missing = [entry for entry in enumerate(train) if not results.has(teacher.name, learner.seed, entry[1].id)]
+        with learner.opened(InMemoryStore()):
+            if not frozen:
+                self._side_by_side(lambda entry: self._record(learner.row(*entry)), missing)
+            sound = [problem for problem in train if results.has(teacher.name, learner.seed, problem.id)]
+            if len(sound) < len(train) and not self.config.leave_out_failed:
+                errors = {row.id: row.error for row in results.rows if row.arm == teacher.name}
+                failed = [problem.id for problem in train if problem not in sound]
+                raise UnlearnedProblemsError(
+                    teacher.name, {name: errors.get(name) or "no row" for name in failed}, len(train)
+                )
+            return {problem.id: learner.lessons(problem) for problem in sound}
 
     def _stream(self) -> None:
         """Every arm works through the test problems in the order of each seed; banks grow on the way (paper 4.1)."""
@@ -102,37 +136,44 @@ class Run:
                 if arm.memory == "none":
                     solve = self._solve(arm)
                     for position, problem in enumerate(order):
-                        self._row(Job(arm, seed, position, problem), solve, memories.no_memory, 0)
+                        self._row(Job(arm, seed, position, problem), solve, Shown(memories.no_memory))
                 else:
-                    self._learn(self.out / "stream" / f"{arm.name}-{seed}", arm, seed, order)
+                    self._learn_on_the_way(arm, seed, order)
 
-    def _learn(self, folder: Path, arm: Arm, seed: int, problems: Sequence[Problem]) -> None:
+    def _learn_on_the_way(self, arm: Arm, seed: int, order: Sequence[Problem]) -> None:
+        folder = self.out / "stream" / f"{arm.name}-{seed}"
+        learner = self._learner(folder, arm, seed, order, at_once=self.at_once)
+        with (
+            ChromaStore.from_path(folder / "bank", embeddings=self.models.embeddings) as store,
+            learner.opened(store),
+        ):
+            for row in learner.work(self.results, store):
+                self._record(row)
+
+    def _learner(self, folder: Path, arm: Arm, seed: int, problems: Sequence[Problem], at_once: int) -> Learner:
         models = self.models
-        learner = Learner(folder, models.solver, models.critic, self.config, models.embeddings, arm, seed)
-        for row in learner.work(problems, self.results):
-            self._record(row)
+        return Learner(folder, models.solver, models.critic, self.config, arm, seed, problems, at_once)
 
-    @contextmanager
-    def _banks(self) -> Iterator[Callable[[Arm], Any]]:
-        """Yield a function from an arm to its frozen bank."""
-        train = self.problems.train
-        with ChromaStore.from_path(self.out / LEARNING / "bank", embeddings=self.models.embeddings) as store:
-            yield lambda arm: frozen_bank(
-                store, self.config, arm.bank, {problem.id for problem in train[: arm.bank or len(train)]}
-            )
-
-    def _memory_source(self, arm: Arm, bank_of: Callable[[Arm], Any]) -> MemorySource:
+    def _memory(self, arm: Arm, lessons: Mapping[str, Lessons], store: ChromaStore) -> Shown:
+        """What an arm shows; the rows it has must come from the same bank."""
         if arm.memory == "none":
-            return memories.no_memory
-        bank = bank_of(arm)
-        if arm.memory == "random":
-            return memories.random_memory(bank, self.config)
+            return Shown(memories.no_memory)
+        ids = {problem.id for problem in self.problems.train[: arm.bank]}
+        learned = {problem: items for problem, items in lessons[arm.teacher.name].items() if problem in ids}
+        bank = frozen_bank(store, self.config, arm, learned)
+        digest = digest_of(bank)
+        require_same_bank(arm.name, digest, self.results.rows)
+        return Shown(self._source(arm, bank), len(bank.items()), digest)
+
+    def _source(self, arm: Arm, bank: MemoryBank) -> MemorySource:
         retrieved = memories.retrieved_memory(bank, self.config)
+        if arm.memory == "random":
+            return memories.random_memory(bank, retrieved)
         if arm.memory == "shuffled":
             return memories.shuffled_memory(retrieved, self.problems.test)
         return memories.filler_memory(retrieved) if arm.memory == "filler" else retrieved
 
-    def _compare(self, sources: dict[str, MemorySource], sizes: dict[str, int]) -> None:
+    def _compare(self, shown: Mapping[str, Shown]) -> None:
         """Problem by problem, all arms of each, so that a run that is stopped leaves pairs."""
         solves = {arm.name: self._solve(arm) for arm in self.arms}
         jobs = [
@@ -141,12 +182,10 @@ class Run:
             for seed in self.config.seeds
             for arm in self.arms
         ]
+        self._side_by_side(lambda job: self._row(job, solves[job.arm.name], shown[job.arm.name]), jobs)
 
-        def work(job: Job) -> None:
-            name = job.arm.name
-            self._row(job, solves[name], sources[name], sizes[name])
-
-        with ThreadPoolExecutor(self.config.concurrency or self.models.at_once) as pool:
+    def _side_by_side(self, work: Callable[[T], None], jobs: Sequence[T]) -> None:
+        with ThreadPoolExecutor(self.at_once) as pool:
             try:
                 for done in pool.map(work, jobs):
                     assert done is None  # noqa: S101 - raises here what a worker raised
@@ -158,12 +197,12 @@ class Run:
         chat = self.models.solver
         return solve_several_times(chat, self.config, arm) if arm.attempts > 1 else solve_once(chat, self.config)
 
-    def _row(self, job: Job, solve: Solve, memory_for: MemorySource, bank: int) -> None:
+    def _row(self, job: Job, solve: Solve, memory: Shown) -> None:
         if self.results.has(job.arm.name, job.seed, job.problem.id):
             return
-        shown = memory_for(job.problem, job.seed)
+        shown = memory.source(job.problem, job.seed)
         self.prompts.add(prompt_of(job.problem, shown))
-        self._record(solve_and_grade(job, shown, solve, bank))
+        self._record(solve_and_grade(job, shown, solve, bank=memory.items, bank_digest=memory.digest))
 
     def _record(self, row: ResultRow) -> None:
         self.results.append(row)
@@ -171,8 +210,8 @@ class Run:
 
     def _expected(self) -> dict[str, int]:
         each = len(self.problems.test) * len(self.config.seeds)
-        learning = {LEARNING: len(self.problems.train)} if any(arm.memory != "none" for arm in self.arms) else {}
-        return {**(learning if self.problems.train else {}), **{arm.name: each for arm in self.arms}}
+        taught = {teacher.name: len(self.problems.train) for teacher in teachers_of(self.config)}
+        return {**taught, **{arm.name: each for arm in self.arms}}
 
     def _note_duplicates(self) -> None:
         path = self.out / DUPLICATES
@@ -192,7 +231,8 @@ def run_experiment(config: ExperimentConfig, out: Path, *, console: Console | No
         console: where progress is shown; default standard output.
 
     Raises:
-        ExperimentError: the folder belongs to another experiment, or the problems cannot be used.
+        ExperimentError: the folder belongs to another experiment, or the problems cannot be used; the bank could not be
+            learned as a whole (`UnlearnedProblemsError`) or has changed (`FrozenBankError`).
         ModelError: the model cannot be used.
         MissingDependencyError: the extra `experiments` is not installed.
     """

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from datetime import timedelta
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from langchain_core.callbacks import get_usage_metadata_callback
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.store.memory import InMemoryStore
 
-from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.chat.models import sampling_seed
 from reasoningbank_langgraph.experiments.arms import Arm
+from reasoningbank_langgraph.experiments.calls import Usage, measured, require_sound
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.memories import ShownMemory
 from reasoningbank_langgraph.experiments.results import ResultRow
+from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import ReferenceJudge
 from reasoningbank_langgraph.math_answers import final_answer
-from reasoningbank_langgraph.math_solver import create_math_solver, solve_prompt, solve_step
+from reasoningbank_langgraph.math_solver import check_step, solve_prompt, solve_step
 from reasoningbank_langgraph.math_solver.problems import Problem
+from reasoningbank_langgraph.matts.records import rollouts_of
 from reasoningbank_langgraph.prompts import prompt_hash
-from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Attempt, Provenance, utc_now
+from reasoningbank_langgraph.records import Attempt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.runnables import RunnableConfig
+    from langchain_core.runnables import Runnable
 
 _REFERENCE_JUDGE = ReferenceJudge()
-_NAMESPACE = ("experiment", "{problem}")
 
 
 class Solution(NamedTuple):
@@ -54,31 +52,6 @@ class Job(NamedTuple):
     problem: Problem
 
 
-@dataclass
-class Usage:
-    """What model calls took, and why they failed."""
-
-    tokens_in: int = 0
-    tokens_out: int = 0
-    seconds: float = 0.0
-    error: str | None = None
-
-
-@contextmanager
-def measured() -> Iterator[Usage]:
-    """Measure the model calls of a block; an exception ends the block and becomes the error of its row."""
-    usage, start = Usage(), time.perf_counter()
-    with get_usage_metadata_callback() as callback:
-        try:
-            yield usage
-        except Exception as failure:  # noqa: BLE001 - noted in the row, and run again on resume
-            usage.error = f"{type(failure).__name__}: {str(failure)[:300]}"
-    usage.seconds = round(time.perf_counter() - start, 3)
-    for tokens in callback.usage_metadata.values():
-        usage.tokens_in += tokens["input_tokens"]
-        usage.tokens_out += tokens["output_tokens"]
-
-
 def solve_once(chat: BaseChatModel, config: ExperimentConfig) -> Solve:
     """Return a solver that makes one attempt, with the bundled prompt."""
     step = solve_step(chat, config.max_tokens)
@@ -91,36 +64,37 @@ def solve_once(chat: BaseChatModel, config: ExperimentConfig) -> Solve:
 
 
 def solve_several_times(chat: BaseChatModel, config: ExperimentConfig, arm: Arm) -> Solve:
-    """Return a solver whose attempts share a memory; one is selected without a look at the reference."""
-    store = InMemoryStore()
-    whole_memory: dict[str, Any] = {"k": ITEMS_PER_GROUP * config.k, "max_items": config.max_items}
-    app = create_math_solver(
-        chat, scaling=arm.scaling, learn=False, namespace=_NAMESPACE, max_tokens=config.max_tokens, **whole_memory
-    ).compile(store=store)
+    """Return a solver whose attempts share a memory. The graph that selects one of them never sees the reference.
+
+    The attempts at one problem are made one after the other: it is problems that are worked on at the same time.
+    """
+    scaling = arm.scaling(at_once=1)
+    assert scaling is not None  # noqa: S101 - an arm of several attempts
+    app = create_reasoning_bank(
+        _shown(solve_step(chat, config.max_tokens)),
+        scaling=replace(scaling, refiner=_shown(check_step(chat, config.max_tokens))),
+        learn=False,
+    ).compile(store=InMemoryStore())
 
     def solve(problem: Problem, shown: ShownMemory, seed: int) -> Solution:
-        label = f"{seed}-{problem.id}".replace(".", "-")
-        bank = MemoryBank(store, ("experiment", label))
-        _put_in_order(bank, shown)
         run_config = sampling(config, problem, seed)
-        run_config["configurable"]["problem"] = label
-        # The reference is for pass@k alone: the majority selects, and nothing is learned.
-        state = app.invoke({"task": problem.text, "task_id": problem.id, "reference": problem.answer}, run_config)
-        bank.forget(thread_id=label, cascade=False)
-        attempts = sum(1 + rollout["checks"] for rollout in state["rollouts"])
-        return Solution(str(state["answer"] or ""), attempts, state["selection"]["scores"]["pass_at_k"])
+        run_config["configurable"]["shown"] = shown.prompt
+        state = app.invoke({"task": problem.text, "task_id": problem.id}, run_config)
+        require_sound(state)
+        rollouts = rollouts_of(state)
+        any_right = any(is_right(problem, rollout.answer or "") for rollout in rollouts)
+        return Solution(str(state["answer"] or ""), sum(1 + rollout.checks for rollout in rollouts), any_right)
 
     return solve
 
 
-def _put_in_order(bank: MemoryBank, shown: ShownMemory) -> None:
-    """Put the memory where the graph will find it in this order: without an index the newest items come first."""
-    provenance, newest = Provenance(thread_id=bank.namespace[-1]), utc_now()
-    for place, memory in enumerate(shown.items):
-        name = f"{place:03d}-{memory.item.id}"
-        made = newest - timedelta(microseconds=place)
-        changes = {"id": name, "experience_id": name, "task_id": name, "provenance": provenance, "created_at": made}
-        bank.add([memory.item.model_copy(update=changes)])
+def _shown(step: Runnable[Any, Any]) -> RunnableLambda[Any, Any]:
+    """The step with the memory of the row, letter by letter as a single attempt is shown it."""
+
+    def solve(state: Any, config: RunnableConfig) -> Any:
+        return step.invoke({**state, "memory_prompt": config["configurable"]["shown"]}, config)
+
+    return RunnableLambda(solve, name="solve")
 
 
 def sampling(config: ExperimentConfig, problem: Problem, seed: int) -> RunnableConfig:
@@ -128,20 +102,19 @@ def sampling(config: ExperimentConfig, problem: Problem, seed: int) -> RunnableC
     return {"configurable": {"temperature": config.temperature, "seed": sampling_seed(seed, problem.text)}}
 
 
-def solve_and_grade(job: Job, shown: ShownMemory, solve: Solve, bank: int) -> ResultRow:
-    """Solve a problem and grade it; a failure of the model is a row as well."""
-    solution = Solution("")
-    with measured() as usage:
-        solution = solve(job.problem, shown, job.seed)
+def solve_and_grade(job: Job, shown: ShownMemory, solve: Solve, **more: Any) -> ResultRow:
+    """Solve a problem and grade it; a failure of the model is a row as well. `more` are further fields of the row."""
+    solution, usage = measured(lambda: solve(job.problem, shown, job.seed))
+    reply, attempts, pass_at_k = solution or Solution("")
     return graded_row(
         job,
         shown,
-        solution.reply,
+        reply,
         usage,
-        bank=bank,
-        attempts=solution.attempts,
-        pass_at_k=solution.pass_at_k,
+        attempts=attempts,
+        pass_at_k=pass_at_k,
         prompt_hash=prompt_hash(*(text for _, text in prompt_of(job.problem, shown))),
+        **more,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from reasoningbank_langgraph.experiments.arms import Arm, arms_of
+from reasoningbank_langgraph.experiments.arms import Arm, arms_of, teachers_of
 from reasoningbank_langgraph.experiments.config import CONTROLS, ExperimentConfig
 from reasoningbank_langgraph.experiments.leaks.audit import audit_leaks
 from reasoningbank_langgraph.experiments.results import ResultRow
@@ -77,7 +77,7 @@ def summarise(
         comparisons=tuple(comparisons),
         leaks=leaks,
         judges=tuple(_judges(by_arm)),
-        notes=tuple(notes(config, arms, comparisons, leaks)),
+        notes=(*notes(config, arms, comparisons, leaks), *_not_learned(config, by_arm)),
     )
 
 
@@ -109,7 +109,7 @@ def _arm(name: str, rows: Sequence[ResultRow], config: ExperimentConfig, *, comp
         seconds=_mean([row.seconds for row in rows]),
         cost=config.cost(tokens_in, tokens_out),
         learned=sum(row.learned for row in rows),
-        bank=max(row.bank + row.learned for row in rows),
+        bank=max(row.bank + row.learned for row in rows) if compared else sum(row.learned for row in rows),
         shown=_mean([bool(row.memory_length) for row in rows]),
         similarity=_mean(nearest) if nearest else None,
     )
@@ -126,7 +126,7 @@ def _comparisons(first: str, arms: Sequence[Arm], rows: Rows, flagged: Collectio
 
 
 def _pairs_to_compare(first: str, arms: Sequence[Arm]) -> Iterator[tuple[str, str, Group]]:
-    """Every arm with the first; memory with each control; memory in MaTTS with as many attempts without it."""
+    """Every arm with the first; memory with each control; several attempts with as many without memory."""
     names = [arm.name for arm in arms]
     others = [arm for arm in arms if arm.name != first]
     for arm in others if first in names else ():
@@ -134,9 +134,11 @@ def _pairs_to_compare(first: str, arms: Sequence[Arm]) -> Iterator[tuple[str, st
     for control in [arm.name for arm in others if arm.name in CONTROLS and "memory" in names and first != "memory"]:
         yield "memory", control, "control"
     for name in names:
-        twin = name.removesuffix("+memory")
-        if twin != name and twin in names and twin != first:
-            yield name, twin, "same attempts"
+        alone, _, bank = name.partition("+")
+        if bank and alone in names and alone != first:
+            yield name, alone, "same attempts"
+        if bank == "matts" and f"{alone}+memory" in names:
+            yield name, f"{alone}+memory", "matts"
 
 
 def _comparison(
@@ -190,6 +192,13 @@ def _judges(rows: Rows) -> Iterator[JudgeTable]:
         judged = [(row.verdict, row.right) for row in arm_rows if row.verdict is not None]
         if judged:
             yield JudgeTable(arm=arm, **Confusion.of_verdicts(judged)._asdict())
+
+
+def _not_learned(config: ExperimentConfig, rows: Rows) -> Iterator[str]:
+    for teacher in teachers_of(config):
+        failed = [row.id for row in rows.get(teacher.name, ()) if row.error is not None]
+        if failed:
+            yield f"The bank of {teacher.name} lacks what these problems would have taught: {', '.join(failed)}."
 
 
 def _outcomes(rows: Sequence[ResultRow]) -> dict[Key, bool]:

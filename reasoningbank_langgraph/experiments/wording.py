@@ -21,6 +21,7 @@ QUESTIONS: dict[Group, str] = {
     "arm": "Is an arm better than the first one?",
     "control": "Is memory better than other text in its place?",
     "same attempts": "Does memory add to several attempts?",
+    "matts": "Is a bank learned by MaTTS better than an ordinary one?",
     "bank size": "Is a smaller bank better than the first arm?",
     "placebo": "Does other text in place of memory change anything?",
 }

@@ -75,13 +75,19 @@ def counted(out):
 
 PROTOCOLS = {
     "phase1": (
-        {"arms": "baseline, memory,shuffled,matts+memory", "bank_sizes": "2", "attempts": "2", "seeds": "0,1"},
-        {"learning": 3, "baseline": 6, "memory": 6, "shuffled": 6, "memory-2": 6, "matts-parallel-2+memory": 6},
+        {"arms": "baseline, memory,shuffled,vote+memory", "bank_sizes": "2", "attempts": "2", "seeds": "0,1"},
+        {"learning": 3, "baseline": 6, "memory": 6, "shuffled": 6, "memory-2": 6, "vote-2+memory": 6},
     ),
     "stream": ({"arms": "baseline,memory", "seeds": "4,5"}, {"baseline": 6, "memory": 6}),
     "scaling": (
         {"attempts": "1,2", "modes": "sequential", "limit": 2},
-        {"learning": 3, "baseline": 2, "memory": 2, "matts-sequential-2": 2, "matts-sequential-2+memory": 2},
+        {
+            "learning": 3,
+            "learning-checked-2": 3,
+            **dict.fromkeys(("baseline", "memory", "checked-2"), 2),
+            "checked-2+memory": 2,
+            "checked-2+matts": 2,
+        },
     ),
 }
 

@@ -44,7 +44,7 @@ def row(arm="memory", id="p0", right=True, seed=0, **changes):
         "seconds": 4.2,
         "prompt_hash": "0123456789abcdef",
     }
-    if "memory" in arm:
+    if "memory" in arm or "matts" in arm:
         given |= {
             "memory": MEMORY,
             "shown": ("m1",),
@@ -65,7 +65,7 @@ def rows(chances, problems=60, seeds=(0,), **changes):
             for arm, chance in chances.items():
                 luck = random.Random(f"{arm} {number} {seed}").gauss(0, 0.15)
                 right = hard + luck < chance
-                more = {"pass_at_k": right or hard - 0.2 < chance, "attempts": 3} if "matts" in arm else {}
+                more = {"pass_at_k": right or hard - 0.2 < chance, "attempts": 3} if "-3" in arm or "-2" in arm else {}
                 made.append(row(arm, f"p{number}", right, seed, **{**more, **changes}))
     return made
 

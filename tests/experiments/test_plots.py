@@ -15,7 +15,7 @@ from .fake_rows import config, needs_extra, row, rows, stream_rows
 pytestmark = [pytest.mark.slow, needs_extra]
 
 SCALING = {
-    f"matts-{mode}-{k}{more}": 0.5 for mode in ("parallel", "sequential") for k in (2, 3) for more in ("", "+memory")
+    f"{kind}-{k}{more}": 0.5 for kind in ("vote", "checked") for k in (2, 3) for more in ("", "+memory", "+matts")
 }
 CASES = {
     "two arms": (rows({"baseline": 0.5, "memory": 0.6}, 20), config(), {"accuracy.png"}),
@@ -85,8 +85,8 @@ def test_the_running_accuracy_is_the_share_right_so_far_averaged_over_seeds():
 def test_scaling_starts_at_one_attempt_and_draws_accuracy_and_pass_at_k():
     given, settings, _ = CASES["scaling"]
     for panel in plots._scaling(given, summarise(given, settings), LIGHT)[0].axes:
-        assert len(panel.lines) == 4
-        assert all([round(k) for k in line.get_xdata()] == [1, 2, 3] for line in panel.lines)
+        places = [[round(k) for k in line.get_xdata()] for line in panel.lines]
+        assert places == 4 * [[1, 2, 3]] + 2 * [[2, 3]]  # a bank of MaTTS takes several attempts
         assert panel.get_ylim() == (0, 1)
 
 
@@ -95,10 +95,12 @@ def test_the_cost_of_attempts_is_drawn_from_one_attempt_up_in_a_line_for_each_mo
     summary = summarise(given, settings.model_copy(update={"fixed_k": True}))
     (panel,) = plots._tokens(given, summary, LIGHT)[0].axes
     assert [line.get_label() for line in panel.lines] == [
-        f"{mode}, {memory}" for memory in ("no memory", "with memory") for mode in ("parallel", "sequential")
+        f"{mode}, {memory}"
+        for memory in ("no memory", "with memory", "with a memory of MaTTS")
+        for mode in ("parallel", "sequential")
     ]
     arms = {arm.arm: arm for arm in summary.arms}
-    names = ["baseline", "matts-parallel-2", "matts-parallel-3"]
+    names = ["baseline", "vote-2", "vote-3"]
     assert list(panel.lines[0].get_ydata()) == [arms[name].accuracy.value for name in names]
     assert list(panel.lines[0].get_xdata()) == [arms[name].tokens_in + arms[name].tokens_out for name in names]
     assert [text.get_text() for text in panel.texts[1:4]] == ["1", "2", "3"]

@@ -14,7 +14,7 @@ from reasoningbank_langgraph.errors import ExperimentError, InvalidRecordError
 from reasoningbank_langgraph.experiments import run as running
 from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.memories import ShownMemory
+from reasoningbank_langgraph.experiments.memories import guard
 from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.experiments.run import Models, Run
 from reasoningbank_langgraph.experiments.solving import solve_several_times
@@ -54,7 +54,7 @@ def by_arm(run):
     return arms
 
 
-ARMS = ("baseline", "memory", "shuffled", "random", "filler", "matts", "matts+memory")
+ARMS = ("baseline", "memory", "shuffled", "random", "filler", "vote", "vote+memory", "vote+matts")
 
 
 def test_every_arm_meets_every_problem_and_only_its_memory_differs(tmp_path):
@@ -63,8 +63,10 @@ def test_every_arm_meets_every_problem_and_only_its_memory_differs(tmp_path):
     assert {name: len(rows) for name, rows in arms.items()} == {
         "learning": 8,
         **dict.fromkeys(("baseline", "memory", "shuffled", "random", "filler", "memory-2"), 6),
-        "matts-parallel-3": 6,
-        "matts-parallel-3+memory": 6,
+        "learning-vote-3": 8,
+        "vote-3": 6,
+        "vote-3+memory": 6,
+        "vote-3+matts": 6,
     }
     assert [sum(row.right for row in arms[name]) for name in ("baseline", "filler", "memory")] == [3, 3, 6]
     assert all(row.memory == "" for row in arms["baseline"])
@@ -83,7 +85,7 @@ def test_the_bank_of_a_part_knows_the_lessons_of_that_part_only(tmp_path):
     arms = by_arm(run)
     assert {source for row in arms["memory-2"] for source in row.sources} <= {"p0", "p1"}
     assert {row.bank for row in arms["memory-2"]} == {2}
-    assert {row.bank for row in arms["memory"]} == {4}  # what a lesson shown taught again is not taken twice
+    assert {row.bank for row in arms["memory"]} == {8}
 
 
 @pytest.mark.parametrize("outcome", ["success", "failure"])
@@ -184,12 +186,8 @@ def test_scaling_crosses_memory_with_attempts_and_modes(tmp_path):
     settings = config(tmp_path, "scaling", attempts=(1, 2, 3), modes=("parallel", "sequential"), limit=2)
     assert sorted(by_arm(carry_out(settings, tmp_path / "out"))) == sorted(
         ["baseline", "memory", "learning"]
-        + [
-            f"matts-{mode}-{k}{memory}"
-            for mode in ("parallel", "sequential")
-            for k in (2, 3)
-            for memory in ("", "+memory")
-        ]
+        + [f"{name}-{k}{bank}" for name in ("vote", "checked") for k in (2, 3) for bank in ("", "+memory", "+matts")]
+        + [f"learning-{name}-{k}" for name in ("vote", "checked") for k in (2, 3)]
     )
 
 
@@ -208,8 +206,8 @@ def test_a_sequential_arm_makes_all_its_attempts_where_k_is_fixed_and_else_ends_
 
 
 def test_several_attempts_see_the_same_memory_as_one(tmp_path):
-    arms = by_arm(carry_out(config(tmp_path, arms=("memory", "matts+memory")), tmp_path / "out"))
-    memory, scaled = arms["memory"], arms["matts-parallel-3+memory"]
+    arms = by_arm(carry_out(config(tmp_path, arms=("memory", "vote+memory")), tmp_path / "out"))
+    memory, scaled = arms["memory"], arms["vote-3+memory"]
     assert [row.memory for row in memory] == [row.memory for row in scaled]
     assert all(row.right and row.pass_at_k for row in scaled)
     assert {row.tokens_out for row in scaled} == {15}
@@ -321,8 +319,8 @@ def test_the_solver_of_several_attempts_is_shown_the_memory_in_the_order_of_its_
         )
         for title, hour in learned.items()
     ]
-    shown = ShownMemory("", tuple(RetrievedMemory(item=item, why="near") for item in items))
-    chat, arm = worlds.model(), Arm("matts-parallel-2+memory", "retrieved", 2)
+    shown = guard(Problem("q", "another", "no such answer"), [RetrievedMemory(item=item, why="near") for item in items])
+    chat, arm = worlds.model(), Arm("vote-2+memory", "retrieved", 2)
     problem = Problem("p", "Someone has 2 figs and gets 3 figs. How many figs is that?", "5")
     solve_several_times(chat, config(tmp_path), arm)(problem, shown, 0)
     assert len(chat.calls) >= 2

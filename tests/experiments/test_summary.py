@@ -60,11 +60,11 @@ def test_an_arm_is_counted_and_averaged():
 
 
 def test_pass_at_k_is_there_for_arms_that_try_several_times():
-    given = rows({"baseline": 0.4, "memory": 0.4, "matts-parallel-3": 0.5}, 20)
+    given = rows({"baseline": 0.4, "memory": 0.4, "vote-3": 0.5}, 20)
     arms = {arm.arm: arm for arm in summarise(given, config(protocol="scaling", attempts=(3,))).arms}
     assert arms["baseline"].pass_at_k is None
-    assert arms["matts-parallel-3"].pass_at_k.value >= arms["matts-parallel-3"].accuracy.value
-    assert arms["matts-parallel-3"].attempts == 3
+    assert arms["vote-3"].pass_at_k.value >= arms["vote-3"].accuracy.value
+    assert arms["vote-3"].attempts == 3
 
 
 @pytest.mark.parametrize(
@@ -152,10 +152,12 @@ def test_memory_is_compared_with_every_control_and_maths_with_its_twin():
         ("memory", "shuffled", "control"),
         ("memory", "filler", "control"),
     ]
-    scaling = {"baseline": 0.4, "memory": 0.5, "matts-parallel-3": 0.5, "matts-parallel-3+memory": 0.6}
+    scaling = {"baseline": 0.4, "memory": 0.5, "vote-3": 0.5, "vote-3+memory": 0.6, "vote-3+matts": 0.6}
     found = summarise(rows(scaling, 30), config(protocol="scaling", attempts=(3,)))
-    assert ("matts-parallel-3+memory", "matts-parallel-3", "same attempts") in [
-        (one.arm, one.against, one.group) for one in found.comparisons
+    assert [(one.arm, one.against, one.group) for one in found.comparisons if one.against != "baseline"] == [
+        ("vote-3+memory", "vote-3", "same attempts"),
+        ("vote-3+matts", "vote-3", "same attempts"),
+        ("vote-3+matts", "vote-3+memory", "matts"),
     ]
 
 

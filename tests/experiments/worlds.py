@@ -31,7 +31,8 @@ def reply(messages):
     if "teach problem solving" in system:
         fruit = next(name for name in KIND if name in messages[-1].text)
         return AIMessage(lessons(f"counting {fruit}"), usage_metadata=usage(9, 4), response_metadata=named())
-    task, memory = messages[-1].text, "".join(message.text for message in messages[1:-1])
+    task = next(message.text for message in reversed(messages) if message.text.startswith("Someone has"))
+    memory = "".join(message.text for message in messages[1:-1])
     a, b = (int(number) for number in re.findall(r"\d+", task))
     fruit = next(name for name in KIND if name in task)
     helped = f"counting {fruit}" in memory

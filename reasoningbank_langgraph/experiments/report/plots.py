@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 ACCURACY, SCALING, TOKENS, GROWTH = "accuracy.png", "scaling.png", "tokens.png", "bank_growth.png"
 _MARKS = {"plain": "o", "memory": "s", "control": "D", "scaling": "^", "both": "P"}
 
+_LINES = {
+    "plain": ("no memory", "none", False),
+    "memory": ("with memory", "retrieved", False),
+    "both": ("with a memory of MaTTS", "retrieved", True),
+}
+"""Lines of the picture of scaling: what they are called, and which arms they join."""
+
 
 class Picture(NamedTuple):
     """One picture in both appearances."""
@@ -87,7 +94,7 @@ def _forest(axes: Axes, lines: Sequence[tuple[str, Interval, str]], summary: Sum
             fontsize=10.5,
             color=theme.ink,
         )
-    axes.set_yticks(range(len(lines)), [arm.removeprefix("matts-") for arm, _, _ in lines])
+    axes.set_yticks(range(len(lines)), [arm for arm, _, _ in lines])
     axes.set_ylim(len(lines) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
 
@@ -109,12 +116,11 @@ def _scaling(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fi
     figure, axes = canvas([2.5] * (len(modes) - 1) + [2.9], theme)
     for axis, mode in zip(axes, modes, strict=True):
         title(axis, f"{mode.capitalize()} attempts: accuracy and pass@k", theme)
-        for memory in ("none", "retrieved"):
-            alike = [arm for arm in arms if arm.memory == memory and arm.bank is None]
-            on_panel = [arm for arm in alike if arm.attempts == 1 or arm.mode == mode]
-            _scaling_lines(
-                axis, [(arm.attempts, summaries[arm.name]) for arm in on_panel], memory == "retrieved", theme
-            )
+        on_panel = [arm for arm in arms if arm.bank is None and (arm.attempts == 1 or arm.mode == mode)]
+        for place, (kind, (name, _memory, _matts)) in enumerate(_LINES.items()):
+            alike = [arm for arm in on_panel if _line_of(arm) == kind]
+            ordered = [(arm.attempts + (place - 1) * 0.03, summaries[arm.name]) for arm in sorted(alike, key=_attempts)]
+            _scaling_lines(axis, ordered, name, kind, theme)
         share_axis(axis.yaxis)
         axis.set_xticks(sorted({arm.attempts for arm in arms}))
         axis.margins(x=0.06)
@@ -123,21 +129,19 @@ def _scaling(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fi
     return figure, f"Accuracy and pass@k over the number of attempts, {' and '.join(modes)}; figures in the table."
 
 
-def _scaling_lines(axes: Axes, arms: Sequence[tuple[int, ArmSummary]], memory: bool, theme: Theme) -> None:
+def _attempts(arm: Arm) -> int:
+    return arm.attempts
+
+
+def _scaling_lines(axes: Axes, arms: Sequence[tuple[float, ArmSummary]], name: str, kind: str, theme: Theme) -> None:
     if not arms:
         return
-    arms = sorted(arms, key=lambda point: point[0])
-    colour, mark = (theme.memory, "s") if memory else (theme.plain, "o")
-    name, aside = ("with memory", 0.03) if memory else ("no memory", -0.03)
-    places = [attempts + aside for attempts, _ in arms]
-    accuracy = [arm.accuracy for _, arm in arms]
-    axes.vlines(
-        places, [one.low for one in accuracy], [one.high for one in accuracy], color=colour, alpha=0.35, linewidth=2
-    )
+    colour, k, accuracy = getattr(theme, kind), [place for place, _ in arms], [arm.accuracy for _, arm in arms]
+    axes.vlines(k, [one.low for one in accuracy], [one.high for one in accuracy], color=colour, alpha=0.35, linewidth=2)
     style: dict[str, Any] = {"color": colour, "markersize": 6, "clip_on": False}
-    axes.plot(places, [one.value for one in accuracy], f"{mark}-", label=f"accuracy, {name}", **style)
+    axes.plot(k, [one.value for one in accuracy], f"{_MARKS[kind]}-", label=f"accuracy, {name}", **style)
     any_right = [(arm.pass_at_k or arm.accuracy).value for _, arm in arms]
-    axes.plot(places, any_right, f"{mark}--", mfc=theme.surface, label=f"pass@k, {name}", **style)
+    axes.plot(k, any_right, f"{_MARKS[kind]}--", mfc=theme.surface, label=f"pass@k, {name}", **style)
 
 
 def _attempts_label(summary: Summary) -> str:
@@ -148,15 +152,15 @@ def _tokens(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fig
     """Accuracy over what a problem costs in tokens, a line for each mode and memory."""
     arms = {arm.name: arm for arm in arms_of(summary.config)}
     found = [(arms[one.arm], one) for one in summary.arms if one.arm in arms and arms[one.arm].bank is None]
-    lines = list(dict.fromkeys((arm.mode, arm.memory) for arm, _ in found if arm.attempts > 1))
+    lines = list(dict.fromkeys((arm.mode, _line_of(arm)) for arm, _ in found if arm.attempts > 1))
     if not lines:
         return None
     figure, (axes,) = canvas([2.9], theme)
     title(axes, "Accuracy over tokens of a problem", theme)
-    for mode, memory in lines:
-        alike = [point for point in found if point[0].memory == memory]
+    for mode, kind in lines:
+        alike = [point for point in found if _line_of(point[0]) == kind]
         on_line = [point for point in alike if point[0].attempts == 1 or point[0].mode == mode]
-        _tokens_line(axes, mode, memory, sorted(on_line, key=lambda point: point[0].attempts), theme)
+        _tokens_line(axes, mode, kind, sorted(on_line, key=lambda point: point[0].attempts), theme)
     share_axis(axes.yaxis)
     axes.set_xlim(left=0)
     axes.set_xlabel(
@@ -166,9 +170,12 @@ def _tokens(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fig
     return figure, "Accuracy over the tokens of a problem for each number of attempts; figures in the table."
 
 
-def _tokens_line(axes: Axes, mode: str, memory: str, arms: Sequence[tuple[Arm, ArmSummary]], theme: Theme) -> None:
-    colour, mark = (theme.memory, "s") if memory == "retrieved" else (theme.plain, "o")
-    name = f"{mode}, {'with memory' if memory == 'retrieved' else 'no memory'}"
+def _line_of(arm: Arm) -> str:
+    return next((kind for kind, (_, memory, matts) in _LINES.items() if (memory, matts) == (arm.memory, arm.matts)), "")
+
+
+def _tokens_line(axes: Axes, mode: str, kind: str, arms: Sequence[tuple[Arm, ArmSummary]], theme: Theme) -> None:
+    colour, mark, name = getattr(theme, kind), _MARKS[kind], f"{mode}, {_LINES[kind][0]}"
     tokens = [one.tokens_in + one.tokens_out for _, one in arms]
     accuracy = [one.accuracy.value for _, one in arms]
     style: dict[str, Any] = {

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reasoningbank_langgraph.errors import ExperimentError
+from reasoningbank_langgraph.experiments.arms import present_name
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.prompts_file import PROMPTS
 from reasoningbank_langgraph.experiments.report.page import SentPrompts, page
@@ -46,7 +47,7 @@ def write_report(out: Path) -> Summary:
         MissingDependencyError: the extra `experiments` is not installed.
     """
     config = _config(out)
-    rows = Results(out).rows
+    rows = [row.model_copy(update={"arm": present_name(row.arm, config.protocol)}) for row in Results(out).rows]
     if not rows:
         raise ExperimentError(f"{out} holds no results yet: let the experiment run first")
     summary = summarise(rows, config, _duplicates(out), _origin(out), _leaks(out))
@@ -65,7 +66,7 @@ def _config(out: Path) -> ExperimentConfig:
     path = out / CONFIG
     if not path.exists():
         raise ExperimentError(f"{out} is no folder of a run: it has no {CONFIG}")
-    return ExperimentConfig.model_validate(_json(path))
+    return ExperimentConfig.model_validate_json(json.dumps(_json(path)))  # a file, maybe of an earlier version
 
 
 def _duplicates(out: Path) -> list[NearDuplicate]:

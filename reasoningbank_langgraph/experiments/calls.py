@@ -1,0 +1,93 @@
+"""The model calls behind a row: what they took, and what failed in them."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from langchain_core.callbacks import get_usage_metadata_callback
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from reasoningbank_langgraph.matts.records import rollouts_of
+from reasoningbank_langgraph.records import Verdict
+
+Result = TypeVar("Result")
+
+TIMES, WAIT = 3, wait_random_exponential(multiplier=0.5, max=8)
+"""How often a row is begun whose model is out of reach, and the seconds between."""
+_PASSING = re.compile(
+    r"\b(?:APIConnection|Connection|Connect|RemoteProtocol|RateLimit|InternalServer|ServiceUnavailable|Overloaded)Error\b"
+)
+"""How clients name what a later call may not meet. A call that took too long is none of them: it would again."""
+
+
+class FailedCallError(Exception):
+    """A call failed inside a graph that went on without it; the text is the error's kind and message."""
+
+
+@dataclass
+class Usage:
+    """What model calls took, and why they failed."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    error: str | None = None
+
+
+def measured(work: Callable[[], Result]) -> tuple[Result | None, Usage]:
+    """Do what calls models, again where the model was out of reach; an exception becomes the error of the row.
+
+    Args:
+        work: does the same, or goes on, when it is called again.
+
+    Returns:
+        What it returned, None where it failed; and what all calls took.
+    """
+    usage, start, result = Usage(), time.perf_counter(), None
+    retrying = Retrying(retry=retry_if_exception(_is_passing), wait=WAIT, stop=stop_after_attempt(TIMES), reraise=True)
+    with get_usage_metadata_callback() as callback:
+        try:
+            result = retrying(work)
+        except Exception as failure:  # noqa: BLE001 - noted in the row, and run again on resume
+            usage.error = _text(failure)
+    usage.seconds = round(time.perf_counter() - start, 3)
+    for tokens in callback.usage_metadata.values():
+        usage.tokens_in += tokens["input_tokens"]
+        usage.tokens_out += tokens["output_tokens"]
+    return result, usage
+
+
+def require_sound(state: Mapping[str, Any]) -> None:
+    """Refuse the state of a loop in which a call failed: it went on, with less than the model would have given.
+
+    Raises:
+        FailedCallError: a rollout, a check, the judge, the extractor or the memory failed.
+    """
+    rollouts = rollouts_of(state)
+    for rollout in rollouts:
+        if failure := rollout.error or rollout.check_error:
+            raise FailedCallError(f"{failure} (rollout {rollout.number})")
+    verdicts = [rollout.verdict for rollout in rollouts]
+    if state.get("verdict"):
+        verdicts.append(Verdict(**state["verdict"]))
+    for verdict in verdicts:
+        if verdict is not None and verdict.reason == "error":
+            raise FailedCallError(verdict.rationale)
+    extraction = state.get("extraction") or {}
+    if extraction.get("reason") == "error":
+        raise FailedCallError(f"ModelError: {extraction['raw']}")
+    if state.get("memory_error"):
+        raise FailedCallError(f"StoreError: {state['memory_error']}")
+
+
+def _is_passing(failure: BaseException) -> bool:
+    return isinstance(failure, Exception) and _PASSING.search(_text(failure)) is not None
+
+
+def _text(failure: Exception) -> str:
+    said = str(failure)[:300]
+    return said if isinstance(failure, FailedCallError) else f"{type(failure).__name__}: {said}"

@@ -1,0 +1,184 @@
+"""What makes a comparison fair: nobody is shown the answer, controls show what they say, and all draw alike."""
+
+import io
+import json
+import re
+from collections import Counter
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from rich.console import Console
+
+from reasoningbank_langgraph.bank import MemoryBank
+from reasoningbank_langgraph.chat.models import sampling_seed
+from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.memories import ShownMemory, guard, random_memory, shuffled_memory
+from reasoningbank_langgraph.experiments.run import Models, Run
+from reasoningbank_langgraph.math_solver.problems import Problem
+from reasoningbank_langgraph.records import MemoryItem, RetrievedMemory
+from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
+
+from . import worlds
+
+ALL = ("baseline", "memory", "shuffled", "random", "filler", "vote", "vote+memory", "vote+matts")
+
+
+class SeededModel(ScriptedChatModel):
+    """Its script is told the seed of a call; what each call was told is kept."""
+
+    seed: int | None = None
+    temperature: float | None = None
+    sampled: list = []
+
+    def _generate(self, messages, stop=None, run_manager=None, **sampling):
+        self.sampled.append((messages, sampling))
+        return ChatResult(generations=[ChatGeneration(message=self.script(messages, sampling.get("seed")))])
+
+
+def seeded(script):
+    return SeededModel(script, sampled=[])
+
+
+def carry_out(tmp_path, chat, protocol="phase1", **changes):
+    values = {"train": worlds.problems(tmp_path / "train.jsonl", 8), "train_limit": 8, "limit": 4}
+    test = worlds.problems(tmp_path / "test.jsonl", 4, start=100)
+    settings = ExperimentConfig(protocol=protocol, test=test, **{**values, **changes})
+    run = Run(settings, tmp_path / "out", Models(chat, chat, HashEmbeddings()), Console(file=io.StringIO()))
+    run.carry_out()
+    arms = {}
+    for row in run.results.rows:
+        arms.setdefault(row.arm, []).append(row)
+    return arms
+
+
+def is_solving(messages):
+    return "You check whether" not in messages[0].text and "teach problem solving" not in messages[0].text
+
+
+def outvoted(messages, seed):
+    """The first attempt at a problem is right, the others agree on a wrong answer."""
+    if not is_solving(messages):
+        return worlds.reply(messages)
+    task = messages[-1].text
+    first = seed == sampling_seed(sampling_seed(0, task), task, 0)
+    a, b = (int(number) for number in re.findall(r"\d+", task))
+    return AIMessage(f"\\boxed{{{a + b if first else 7}}}")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "names"),
+    [("phase1", ("vote-3", "vote-3+memory", "vote-3+matts")), ("stream", ("vote-3", "vote-3+matts"))],
+)
+def test_the_reference_has_no_say_in_a_vote(protocol, names, tmp_path):
+    wanted = ("vote", "vote+memory", "vote+matts") if protocol == "phase1" else ("vote", "vote+matts")
+    arms = carry_out(tmp_path, seeded(outvoted), protocol, arms=wanted)
+    for name in names:
+        assert [row.answer for row in arms[name]] == ["7"] * 4, name
+        assert not any(row.right for row in arms[name])
+    assert all(row.pass_at_k for name in names for row in arms[name] if protocol == "phase1" or name == "vote-3")
+
+
+ANSWERS = {str(2 * number + 60) for number in range(100, 104)}
+
+
+def telling(messages):
+    """Distils lessons that state the answers of the other test problems: its own would be masked."""
+    if is_solving(messages) or "You check whether" in messages[0].text:
+        return worlds.reply(messages)
+    others = sorted(ANSWERS - {*re.findall(r"\d+", messages[-1].text)})
+    told = {"title": "Count", "description": "When counting", "content": f"Known sums are {', '.join(others)}."}
+    return AIMessage(json.dumps({"items": [told]}))
+
+
+@pytest.mark.parametrize("protocol", ["phase1", "stream"])
+def test_no_arm_is_shown_a_lesson_that_states_the_answer(protocol, tmp_path):
+    chat = worlds.model(telling)
+    wanted = ALL if protocol == "phase1" else ("memory", "vote+matts")
+    arms = carry_out(tmp_path, chat, protocol, arms=wanted)
+    for messages in filter(is_solving, chat.calls):
+        task = next(message.text for message in reversed(messages) if message.text.startswith("Someone has"))
+        answer = sum(int(number) for number in re.findall(r"\d+", task))
+        assert str(answer) not in re.findall(r"\d+", "".join(message.text for message in messages))
+    dropping = [name for name, rows in arms.items() if any(row.dropped for row in rows)]
+    assert "memory" in dropping
+    if protocol == "phase1":
+        assert {"vote-3+memory", "vote-3+matts"} <= {*dropping}
+
+
+def test_controls_never_show_what_is_retrieved_for_the_problem_itself(tmp_path):
+    arms = carry_out(tmp_path, worlds.model(), arms=("memory", "shuffled", "random"), seeds=(0, 1))
+    own = {(row.seed, row.id): row for row in arms["memory"]}
+    retrieved = {name for row in arms["memory"] for name in row.shown}
+    for control in ("shuffled", "random"):
+        for row in arms[control]:
+            memory = own[row.seed, row.id]
+            assert memory.shown
+            assert len(row.shown) == len(memory.shown)
+            assert not {*row.shown} & {*memory.shown}
+            assert not {*row.sources} & {*memory.sources}
+    assert {name for row in arms["shuffled"] for name in row.shown} <= retrieved
+
+
+@pytest.mark.parametrize("protocol", ["phase1", "stream"])
+def test_all_arms_draw_with_the_seed_of_the_problem(protocol, tmp_path):
+    chat = seeded(lambda messages, _: worlds.reply(messages))
+    wanted = ALL if protocol == "phase1" else ("baseline", "memory", "vote", "vote+matts")
+    carry_out(tmp_path, chat, protocol, arms=wanted, seeds=(5,), temperature=0.4)
+    seeds = {}
+    for messages, sampling in [call for call in chat.sampled if is_solving(call[0])]:
+        task = next(message.text for message in reversed(messages) if message.text.startswith("Someone has"))
+        seeds.setdefault(task, []).append((sampling["seed"], sampling["temperature"]))
+    for task, drawn in seeds.items():
+        single = sampling_seed(5, task)
+        first, second, third = (sampling_seed(single, task, number) for number in range(3))
+        # of 8 train problems each is solved once for the ordinary bank and three times for that of MaTTS
+        singles, votes = (1, 1) if len(drawn) == 4 else (5, 3) if protocol == "phase1" else (2, 2)
+        expected = {(single, 0.4): singles, (first, 0.4): votes, (second, 0.7): votes, (third, 0.7): votes}
+        assert Counter(drawn) == expected, task
+    assert len(seeds) == (12 if protocol == "phase1" else 4)
+
+
+def item(name, task, length=40):
+    return MemoryItem(id=name, title=name, description="d", content="c" * length, outcome="success", task=task)
+
+
+def shows(*items):
+    return guard(Problem("q", "none", "no such answer"), [RetrievedMemory(item=one) for one in items])
+
+
+def problems(count):
+    return [Problem(f"p{number}", f"problem {number}", f"answer {number}") for number in range(count)]
+
+
+def test_shuffled_leaves_out_what_both_problems_share():
+    one, two, three = problems(3)
+    shared = item("shared", "t1")
+    source = {one: shows(shared), two: shows(shared, item("other", "t2")), three: shows(item("twin", "t1"))}
+    shown = shuffled_memory(lambda problem, _: source[problem], [one, two, three])
+    assert [memory.item.id for memory in shown(one, 0).items] == ["other"]
+    assert shown(two, 0).items == ()
+    assert [memory.item.id for memory in shown(three, 0).items] == ["other"]
+
+
+def test_shuffled_has_nothing_to_show_for_the_only_problem():
+    (one,) = problems(1)
+    assert shuffled_memory(lambda *_: shows(item("own", "t1")), [one])(one, 0).items == ()
+
+
+def test_random_draws_other_lessons_of_about_the_same_length(tmp_path):
+    with ChromaStore.from_path(tmp_path / "bank", embeddings=HashEmbeddings()) as store:
+        bank = MemoryBank(store, ("experiment", "all"))
+        every = [item(f"m{number:02}", f"task {number}", 40 * (number + 1)) for number in range(30)]
+        for one in every:
+            bank.add([one])
+        given = ShownMemory("", tuple(RetrievedMemory(item=one) for one in (every[3], every[20])))
+        draw = random_memory(bank, lambda *_: given)
+        sets = {seed: [memory.item for memory in draw(problems(1)[0], seed).items] for seed in range(12)}
+    assert sets[0] == [memory.item for memory in draw(problems(1)[0], 0).items]
+    assert len({tuple(one.id for one in drawn) for drawn in sets.values()}) > 3
+    for short, long in sets.values():
+        assert {short.id, long.id}.isdisjoint({"m03", "m20"})
+        assert abs(len(short.content) - len(every[3].content)) <= 120
+        assert abs(len(long.content) - len(every[20].content)) <= 120
