@@ -11,15 +11,29 @@ from reasoningbank_langgraph.records import IndeterminateReason, VerdictStatus
 
 TYPE: Final = "reasoningbank"
 """The `type` of every event, by which it is told from those of the graph around the loop."""
-ExtractionReason = Literal["indeterminate", "unparsed", "refused", "truncated", "empty", "error", "dropped"]
+ExtractionReason = Literal[
+    "indeterminate", "unparsed", "refused", "truncated", "empty", "error", "dropped", "weak_model"
+]
 """Why an attempt gave no lesson. `indeterminate`: it has no verdict to learn from; `unparsed`: the model's reply holds
 no lesson that can be read; `refused`: the model refused; `truncated`: the reply broke off before a lesson was whole;
 `empty`: the model found nothing worth keeping, or said nothing; `error`: the call failed, and `raw` holds the error;
-`dropped`: every lesson was left out, and `dropped` says why."""
-DropReason = Literal["over_cap", "copied", "task_details", "invalid"]
+`dropped`: every lesson was left out, and `dropped` says why; `weak_model`: a weak model learns from no failure."""
+DropReason = Literal[
+    "over_cap",
+    "copied",
+    "task_details",
+    "invalid",
+    "broken_off",
+    "masked",
+    "mixed_scripts",
+    "empty_title",
+    "about_prompt",
+]
 """Why a lesson of a reply was left out. `over_cap`: the attempt has as many lessons as are kept; `copied`: it repeats
 the attempt, the prompt, a lesson that was shown or another one of the reply; `task_details`: it names numbers, names or
-addresses of its task; `invalid`: one of its texts is blank or too long."""
+addresses of its task; `invalid`: one of its texts is blank or too long; `broken_off`: a text ends in mid-sentence;
+`masked`: it speaks of letters in place of numbers or names; `mixed_scripts`: letters of another script stand in it;
+`empty_title`: its title would suit any lesson; `about_prompt`: it speaks of the request and not of tasks."""
 SelectedBy = Literal["only", "verifier", "majority", "model", "judge", "first", "function"]
 """What selected a rollout. `only`: no other one ended without an error; `verifier`: a verifier accepted it;
 `majority`: its answer has the most votes; `model`: a model chose it; `judge`: no answer has the most votes, and the

@@ -9,8 +9,6 @@ from reasoningbank_langgraph.text.trajectory import Room
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-SMALL_CONTEXT = 8_192
-"""Tokens. A model with no more gets shorter prompts that ask for less."""
 _CHARS_A_TOKEN = 2.5
 """A cautious estimate: English has four, digits and LaTeX have fewer."""
 _INSTRUCTIONS = 600
@@ -25,11 +23,6 @@ def context_tokens(model: BaseChatModel) -> int | None:
     """
     size = (getattr(model, "profile", None) or {}).get("max_input_tokens")
     return size if isinstance(size, int) and size > 0 else None
-
-
-def is_small(model: BaseChatModel) -> bool:
-    """Say whether a model is known to have a small context."""
-    return (context_tokens(model) or SMALL_CONTEXT + 1) <= SMALL_CONTEXT
 
 
 def room_in(model: BaseChatModel, max_tokens: int) -> Room:

@@ -19,8 +19,8 @@ class Request(NamedTuple):
     """One question to a model."""
 
     messages: Sequence[BaseMessage]
-    schema: dict[str, Any]
-    """JSON schema of the reply, passed on to servers that can enforce it."""
+    schema: dict[str, Any] | None
+    """JSON schema of the reply, passed on to servers that can enforce it; None asks for plain text."""
     max_tokens: int
     """Cap on the tokens of the reply: a small model that loses the thread must not fill its context."""
 

@@ -20,7 +20,7 @@ from reasoningbank_langgraph.chat.refusals import (
     refuses_format,
     underlying_error,
 )
-from reasoningbank_langgraph.chat.reply_formats import KnownFormats, known_formats
+from reasoningbank_langgraph.chat.reply_formats import KnownFormats, known_formats, plain_text
 from reasoningbank_langgraph.chat.streams import acall_unstreamed, call_unstreamed
 from reasoningbank_langgraph.chat.threads import call_within
 from reasoningbank_langgraph.chat.token_caps import capped
@@ -45,13 +45,15 @@ class ModelCaller:
         model: any chat model or its name; none of tools, JSON mode or structured output is required.
         purpose: names the calls in traces and errors, for example `"judge"`.
         time_limit: seconds one call may take.
+        plain: asks for plain text only, whatever the model accepts.
     """
 
-    def __init__(self, model: ModelLike, purpose: str, *, time_limit: float = 120.0) -> None:
+    def __init__(self, model: ModelLike, purpose: str, *, time_limit: float = 120.0, plain: bool = False) -> None:
         if time_limit <= 0:
             raise ValueError(f"time_limit must be seconds above 0, got {time_limit}")
         self.model, self.purpose, self.time_limit = chat_model(model), purpose, time_limit
-        self._known_formats, self._outages = known_formats(self.model), Outages()
+        self._known_formats = plain_text(self.model) if plain else known_formats(self.model)
+        self._outages = Outages()
 
     @property
     def model_name(self) -> str:

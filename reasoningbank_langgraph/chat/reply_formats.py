@@ -21,7 +21,7 @@ class ReplyFormat(NamedTuple):
     """One format in which JSON can be asked for."""
 
     name: str
-    bind: Callable[[BaseChatModel, dict[str, Any]], Runnable[Any, Any]]
+    bind: Callable[[BaseChatModel, Any], Runnable[Any, Any]]
     """From a model and the JSON schema of the reply to what is invoked with the messages."""
 
 
@@ -36,8 +36,8 @@ class KnownFormats:
         answered: whether a reply has come in the first of the formats.
     """
 
-    def __init__(self, model: BaseChatModel) -> None:
-        self.model, self.formats = model, _formats_of(model)
+    def __init__(self, model: BaseChatModel, formats: Sequence[ReplyFormat]) -> None:
+        self.model, self.formats = model, list(formats)
         self.bad_cap: str | None = None
         self.refused: dict[str, int] = {}
         self.answered = False
@@ -71,8 +71,13 @@ def known_formats(model: BaseChatModel) -> KnownFormats:
     """Return what is known of this model object, shared with its other callers."""
     formats = _SHARED.get(id(model))
     if formats is None:
-        formats = _SHARED[id(model)] = KnownFormats(model)
+        formats = _SHARED[id(model)] = KnownFormats(model, _formats_of(model))
     return formats
+
+
+def plain_text(model: BaseChatModel) -> KnownFormats:
+    """Return the formats of a model that is asked for plain text only."""
+    return KnownFormats(model, [_PLAIN])
 
 
 def _formats_of(model: BaseChatModel) -> list[ReplyFormat]:
@@ -113,7 +118,7 @@ def _structured(model: BaseChatModel, schema: dict[str, Any]) -> Runnable[Any, A
     return model.with_structured_output(named, include_raw=True)
 
 
-def _plain(model: BaseChatModel, _: dict[str, Any]) -> Runnable[Any, Any]:
+def _plain(model: BaseChatModel, _: object) -> Runnable[Any, Any]:
     return model
 
 

@@ -3,6 +3,8 @@
 - `extractor`: asks a model for lessons from one judged attempt
 - `asking`: how a model is asked for lessons: once, and again where nothing usable came
 - `acceptance`: which lessons of a reply the bank may hold: general ones, in the model's own words, and no others
+- `tips`: a short tip in plain text as a lesson: how weak models are read
+- `wording`: lessons that nobody could use as they are worded
 - `literals`: details of one task that no general lesson names: its numbers, its answer, its names, its links
 - `quotations`: lessons that the text of an attempt contains: a task or a tool's output must not write lessons
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.errors import InvalidRecordError
 from reasoningbank_langgraph.events import DropReason, ExtractionReason
-from reasoningbank_langgraph.extraction.literals import named_literals, task_literals, without_details
+from reasoningbank_langgraph.extraction.literals import named_literals, task_literals
 from reasoningbank_langgraph.extraction.quotations import Quotations
+from reasoningbank_langgraph.extraction.wording import wording_fault
 from reasoningbank_langgraph.messages import content_text
-from reasoningbank_langgraph.parsing import parse_items
+from reasoningbank_langgraph.parsing import ParsedItems, parse_items
 from reasoningbank_langgraph.records import Attempt, MemoryItem, normalise_task
 from reasoningbank_langgraph.text import redact_secrets
 
@@ -29,11 +30,12 @@ _RAW = 20_000
 """Characters of a reply that are kept with the run."""
 _TEMPLATES = (
     prompts.EXTRACT_USER,
-    prompts.EXTRACT_SHORT,
+    prompts.TIP_USER,
+    prompts.TIP_AGAIN,
+    prompts.TIP_CONTRAST,
     prompts.EXTRACT_SUCCESS,
     prompts.EXTRACT_FAILURE,
     prompts.CONTRAST_USER,
-    prompts.CONTRAST_SHORT,
 )
 
 
@@ -55,26 +57,34 @@ class Extraction(NamedTuple):
     """What lessons that were left out named of the task."""
 
 
-def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Extraction:
+def accept(
+    attempts: Sequence[Attempt], reply: AIMessage, cap: int, parse: Callable[[object], ParsedItems] = parse_items
+) -> Extraction:
     """Return what the bank may hold of a reply about attempts at one task.
 
     Lessons are left out, and counted, that exceed a cap, name details of the task, or copy a lesson the attempt was
-    shown, one that its text contains, or a sentence of the prompt.
+    shown, one that its text contains, or a sentence of the prompt, or that are of no use as they are worded.
     """
-    parsed = parse_items(reply)
+    parsed = parse(reply)
     dropped: Counter[DropReason] = Counter()
     redacted: Counter[str] = Counter()
     details: set[str] = set()
     lessons: list[dict[str, Any]] = []
     literals = task_literals(*attempts)
     known_keys = set[str]().union(*map(_shown_lessons, attempts))
-    quotations = Quotations(attempts, lambda text: without_details(redact_secrets(text).text, literals))
+    quotations = Quotations(attempts)
     for item in parsed.items:
         clean = {name: redact_secrets(_NONCE.sub("", item[name]).strip()) for name in _FIELDS}
         lesson: dict[str, Any] = {name: found.text for name, found in clean.items()}
         named = named_literals(" ".join(lesson.values()), literals)
         quoted = quotations.contain(item)
-        problem = "copied" if quoted else "over_cap" if len(lessons) == cap else _problem(lesson, known_keys)
+        problem = (
+            "copied"
+            if quoted
+            else "over_cap"
+            if len(lessons) == cap
+            else _problem(lesson, known_keys, attempts[0].task)
+        )
         if problem or named:
             dropped[problem or "task_details"] += 1
             details.update(() if quoted else named)
@@ -88,14 +98,14 @@ def accept(attempts: Sequence[Attempt], reply: AIMessage, cap: int) -> Extractio
     return Extraction(lessons, reason, parsed.truncated, dict(dropped), dict(redacted), raw, tuple(sorted(details)))
 
 
-def _problem(lesson: dict[str, Any], known_keys: set[str]) -> DropReason | None:
+def _problem(lesson: dict[str, Any], known_keys: set[str], task: str) -> DropReason | None:
     if known_keys & _keys(lesson) or _prompt_sentences() & set().union(*map(_sentences, lesson.values())):
         return "copied"
     try:
         MemoryItem(**lesson, outcome="success", task="any")
     except InvalidRecordError:
         return "invalid"
-    return None
+    return wording_fault(lesson, task)
 
 
 def _shown_lessons(attempt: Attempt) -> set[str]:

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from langchain_core.messages import AIMessage, HumanMessage
 
 from reasoningbank_langgraph import prompts
-from reasoningbank_langgraph.chat.context import is_small, room_in
+from reasoningbank_langgraph.chat.context import room_in
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
+from reasoningbank_langgraph.chat.parameters import is_weak
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction.acceptance import Extraction, accept
-from reasoningbank_langgraph.extraction.literals import task_literals, without_details
+from reasoningbank_langgraph.extraction.tips import parse_tip
 from reasoningbank_langgraph.messages import content_text
+from reasoningbank_langgraph.parsing import parse_items
 from reasoningbank_langgraph.records import Attempt
-from reasoningbank_langgraph.text import clean_text, redact_secrets
+from reasoningbank_langgraph.text import clean_line, clean_text, redact_secrets
 from reasoningbank_langgraph.text.trajectory import Room
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
 
-_FIELDS = {"title": 80, "description": 200, "content": 400}
-_SHORT_FIELDS = {"title": 60, "description": 120, "content": 300}
-"""Characters of a lesson's fields that a model is asked for."""
-_SHORT_REPLY = 300
-"""Tokens: one lesson at its longest."""
+_FIELDS = ("title", "description", "content")
+_TIP = 300
+"""Tokens: a tip of twice its length."""
 _QUOTED = 2_000
 """Characters of a reply that are quoted back to the model."""
 
@@ -37,21 +37,23 @@ class ModelLimits(NamedTuple):
     max_tokens: int
     """Cap on one reply."""
     room: Room
-    small: bool
-    """Whether it gets a short prompt, and the attempt without the details of its task."""
+    weak: bool
+    """Whether it is asked for one tip in plain text."""
 
     @classmethod
-    def of(cls, model: BaseChatModel, max_tokens: int) -> ModelLimits:
-        """Return what suits a model, by the size of its context."""
-        small = is_small(model)
-        cap = min(max_tokens, _SHORT_REPLY) if small else max_tokens
-        return cls(cap, room_in(model, cap), small)
+    def of(cls, model: BaseChatModel, max_tokens: int, *, weak: bool | None = None) -> ModelLimits:
+        """Return what suits a model, by its parameters unless `weak` says."""
+        weak = is_weak(model) if weak is None else weak
+        cap = min(max_tokens, _TIP) if weak else max_tokens
+        return cls(cap, room_in(model, cap), weak)
 
 
-def items_schema(cap: int, *, short: bool = False) -> dict[str, Any]:
-    """Return the JSON schema of a reply with at most `cap` lessons, for a small model `short` ones."""
-    lengths = _SHORT_FIELDS if short else _FIELDS
-    fields = {name: {"type": "string", "minLength": 3, "maxLength": most} for name, most in lengths.items()}
+def items_schema(cap: int) -> dict[str, Any]:
+    """Return the JSON schema of a reply with at most `cap` lessons.
+
+    It holds no length: a server that enforces one ends a text in the middle of a word.
+    """
+    fields = {name: {"type": "string"} for name in _FIELDS}
     item = {"type": "object", "properties": fields, "required": list(fields)}
     items = {"type": "array", "minItems": 1, "maxItems": cap, "items": item}
     return {"type": "object", "properties": {"items": items}, "required": ["items"]}
@@ -69,37 +71,25 @@ def ask_lessons(
         cap: lessons to take.
     """
     prompt = [*prompt[:-1], HumanMessage(redact_secrets(content_text(prompt[-1].content)).text)]
-    schema, masked = items_schema(cap, short=limits.small), _masked(prompt, attempts)
-    first = masked if limits.small else prompt
+    schema, parse = (None, parse_tip) if limits.weak else (items_schema(cap), parse_items)
     try:
-        reply = yield Request(first, schema, limits.max_tokens)
-        distilled = accept(attempts, reply, cap)
-        if again := _again(distilled, first, reply, masked):
+        reply = yield Request(prompt, schema, limits.max_tokens)
+        distilled = accept(attempts, reply, cap, parse)
+        if correction := _correction(distilled, weak=limits.weak):
+            quoted = clean_text(content_text(reply.content)[:_QUOTED])
+            again = [*prompt, *([AIMessage(quoted)] if quoted.strip() else []), HumanMessage(correction)]
             reply = yield Request(again, schema, limits.max_tokens)
-            distilled = accept(attempts, reply, cap)
+            distilled = accept(attempts, reply, cap, parse)
     except ModelError as error:
         return Extraction([], "error", raw=str(error))
     return distilled
 
 
-def _masked(prompt: list[BaseMessage], attempts: Sequence[Attempt]) -> list[BaseMessage]:
-    """Return the prompt without the details of the task.
-
-    What a model that can only retell the solution retells of this prompt is general.
-    """
-    return [*prompt[:-1], HumanMessage(without_details(content_text(prompt[-1].content), task_literals(*attempts)))]
-
-
-def _again(
-    distilled: Extraction, prompt: list[BaseMessage], reply: AIMessage, masked: list[BaseMessage]
-) -> list[BaseMessage] | None:
-    """Return the next prompt where nothing usable came, or None."""
-    if distilled.items:
+def _correction(distilled: Extraction, *, weak: bool) -> str | None:
+    """Return what to say to a reply of which nothing was usable, None where asking again brings nothing."""
+    readable = distilled.reason not in ("unparsed", "truncated", "empty")
+    if distilled.items or (readable and (distilled.reason != "dropped" or "copied" in distilled.dropped)):
         return None
     if distilled.details:
-        return masked if prompt is not masked else None
-    if distilled.reason in ("unparsed", "truncated", "empty"):
-        quoted = clean_text(content_text(reply.content)[:_QUOTED])
-        repair = HumanMessage(prompts.REPAIR_USER.format(reason=distilled.reason))
-        return [*prompt, *([AIMessage(quoted)] if quoted.strip() else []), repair]
-    return None
+        return redact_secrets(prompts.GENERAL_USER.format(details=clean_line(", ".join(distilled.details)))).text
+    return prompts.TIP_AGAIN if weak else prompts.REPAIR_USER.format(reason=distilled.reason) if not readable else None

@@ -10,7 +10,7 @@ from langchain_core.runnables import Runnable
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.dialogue import Dialogue
 from reasoningbank_langgraph.chat.model_caller import ModelCaller
-from reasoningbank_langgraph.chat.models import ModelLike
+from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.extraction.acceptance import Extraction
 from reasoningbank_langgraph.extraction.asking import ModelLimits, ask_lessons
 from reasoningbank_langgraph.records import ITEMS_PER_ATTEMPT, Attempt, Verdict
@@ -23,10 +23,16 @@ if TYPE_CHECKING:
 PROMPT_HASH = prompts.prompt_hash(
     prompts.EXTRACT_SYSTEM,
     prompts.EXTRACT_USER,
-    prompts.EXTRACT_SHORT,
+    prompts.TIP_SYSTEM,
+    prompts.TIP_USER,
+    prompts.TIP_AGAIN,
+    prompts.GENERAL_USER,
     prompts.EXTRACT_SUCCESS,
     prompts.EXTRACT_FAILURE,
 )
+
+_REFERENCE = 500
+"""Characters of a right answer that are shown."""
 
 
 class Judged(NamedTuple):
@@ -39,18 +45,22 @@ class Judged(NamedTuple):
 class LessonExtractor(Runnable[Judged, Extraction]):
     """Asks a model for at most three lessons; success and failure each have their prompt.
 
-    A model with a context of no more than 8,192 tokens (see `context.context_tokens`) gets a shorter prompt that
-    asks for one lesson. With an indeterminate verdict no model is asked and there are no lessons.
+    A weak model (see `chat.parameters`) is asked for one tip in plain words, and only about successes: what models of
+    1.5 billion parameters say of their mistakes is mostly wrong, also when they are told the right answer. With an
+    indeterminate verdict no model is asked and there are no lessons.
 
     Args:
         model: the chat model that distils.
         max_tokens: cap on the tokens of one reply.
         time_limit: seconds one call may take.
+        weak: whether the model is a weak one, by default decided by its parameters; unknown ones are strong.
     """
 
-    def __init__(self, model: ModelLike, *, max_tokens: int = 700, time_limit: float = 120.0) -> None:
-        self.caller = ModelCaller(model, "extract", time_limit=time_limit)
-        self.limits = ModelLimits.of(self.caller.model, max_tokens)
+    def __init__(
+        self, model: ModelLike, *, max_tokens: int = 700, time_limit: float = 120.0, weak: bool | None = None
+    ) -> None:
+        self.limits = ModelLimits.of(chat_model(model), max_tokens, weak=weak)
+        self.caller = ModelCaller(model, "extract", time_limit=time_limit, plain=self.limits.weak)
 
     def invoke(self, input: Judged, config: RunnableConfig | None = None, **kwargs: Any) -> Extraction:
         """Distil lessons. A model that fails or gives no usable reply gives no lessons, and raises nothing."""
@@ -65,15 +75,26 @@ class LessonExtractor(Runnable[Judged, Extraction]):
         attempt, verdict = judged
         if verdict.status == "indeterminate":
             return Extraction([], "indeterminate")
-        room, small = self.limits.room, self.limits.small
-        question = (prompts.EXTRACT_SHORT if small else prompts.EXTRACT_USER).format(
+        if self.limits.weak and verdict.status == "failure":
+            return Extraction([], "weak_model")
+        room, weak = self.limits.room, self.limits.weak
+        rationale = clean_line(verdict.rationale) or "no reason was given"
+        if verdict.status == "failure" and attempt.reference:
+            rationale = (
+                f"{rationale.rstrip('.')}. The right answer, which no lesson may name: {_line(attempt.reference)}"
+            )
+        question = (prompts.TIP_USER if weak else prompts.EXTRACT_USER).format(
             task=task_block(attempt, room.task),
             trajectory=trajectory_block(attempt, room.trajectory),
             answer=answer_block(attempt, room.answer),
             status=verdict.status,
-            rationale=clean_line(verdict.rationale) or "no reason was given",
+            rationale=rationale,
             question=prompts.EXTRACT_SUCCESS if verdict.status == "success" else prompts.EXTRACT_FAILURE,
             max_items=ITEMS_PER_ATTEMPT,
         )
-        prompt = [SystemMessage(prompts.EXTRACT_SYSTEM), HumanMessage(question)]
-        return (yield from ask_lessons([attempt], prompt, self.limits, 1 if small else ITEMS_PER_ATTEMPT))
+        prompt = [SystemMessage(prompts.TIP_SYSTEM if weak else prompts.EXTRACT_SYSTEM), HumanMessage(question)]
+        return (yield from ask_lessons([attempt], prompt, self.limits, 1 if weak else ITEMS_PER_ATTEMPT))
+
+
+def _line(reference: str) -> str:
+    return clean_line(reference)[:_REFERENCE]

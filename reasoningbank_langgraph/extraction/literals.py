@@ -9,9 +9,6 @@ from reasoningbank_langgraph.records import Attempt
 
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
-_PART = re.compile(r"\w+")
-_PHRASE = 200
-"""Characters of an answer in words; a longer one is no detail."""
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s*|[\"“(]\s*)$")
 _LINK = re.compile(r"(?:https?://|www\.)[^\s)>\]]+", re.IGNORECASE)
 _ROUND = {"10", "100", "1000", "60", "24", "7", "12", "360", "180", "365"}
@@ -51,27 +48,6 @@ def named_literals(text: str, literals: frozenset[str]) -> list[str]:
     present = words | set(_numbers(text)) | set(_LINK.findall(text))
     stated = {match.group(1).replace(",", "") for match in re.finditer(r"(?:=|\bis)\s*\$?(\d[\d,.]*\d|\d)", text)}
     return sorted((present & literals) | {f"={value}" for value in stated if f"={value}" in literals})
-
-
-def without_details(text: str, literals: frozenset[str]) -> str:
-    """Return the text with every number as `N`, the names among the literals as `someone`, and links left out."""
-    phrases = "|".join(map(re.escape, filter(_is_phrase, literals)))
-    nameless = re.sub(rf"\b(?:{phrases})\b", "someone", text) if phrases else text
-    nameless = _WORD.sub(lambda word: _nameless(word[0], literals), _LINK.sub("", nameless))
-    return _NUMBER.sub("N", nameless)
-
-
-def _is_phrase(literal: str) -> bool:
-    """Say whether it is an answer of several words: of those there are few, and of words there may be thousands."""
-    several = len(literal) <= _PHRASE and not _WORD.fullmatch(literal) and not _LINK.fullmatch(literal)
-    return several and literal[0].isalpha()
-
-
-def _nameless(word: str, literals: frozenset[str]) -> str:
-    name = _stem(word)
-    if name in literals:
-        return f"someone{word[len(name) :]}"
-    return _PART.sub(lambda part: "someone" if part[0] in literals else part[0], word)
 
 
 def _stem(word: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from reasoningbank_langgraph.messages import well_formed
 from reasoningbank_langgraph.records import Attempt
@@ -24,13 +24,11 @@ class Quotations:
 
     Args:
         attempts: all at one task.
-        masked: from a text to what a model sees of it.
     """
 
-    def __init__(self, attempts: Sequence[Attempt], masked: Callable[[str], str]) -> None:
+    def __init__(self, attempts: Sequence[Attempt]) -> None:
         text = "\n".join(part for attempt in attempts for part in _parts(attempt))
-        texts = {text, _unescaped(text)}
-        self._views = {_folded(view) for view in texts | set(map(masked, texts))}
+        self._views = {_folded(view) for view in (text, _unescaped(text))}
 
     def contain(self, item: Mapping[str, str]) -> bool:
         """Say whether the texts contain an item as such, in JSON or Markdown.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 VERDICT_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "rationale": {"type": "string", "maxLength": 600},
+        "rationale": {"type": "string"},
         "status": {"type": "string", "enum": ["success", "failure"]},
         "confidence": {"type": "number", "minimum": 0, "maximum": 1},
     },

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from reasoningbank_langgraph.chat.models import openai_model
+from reasoningbank_langgraph.chat.parameters import PARAMETERS
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
 from reasoningbank_langgraph.local.gguf import read_head
 from reasoningbank_langgraph.local.model_files import PACKAGED, model_file
@@ -92,6 +93,7 @@ class LocalModelServer:
         api_key: the key to send.
         model_name: the model's file name without `.gguf`.
         n_ctx: tokens of prompt and reply together, for each request.
+        parameters: of the model, as counted by the server.
         slots: requests to send at once: 5, or fewer where their contexts would take more than 1.5 GiB together.
     """
 
@@ -104,7 +106,8 @@ class LocalModelServer:
         try:
             self._root = self._wait_for_address(timeout)
             # Whether the model's own prompt format can hold tools is known only now.
-            self._calls_tools = bool(self._properties()["chat_template_caps"]["supports_tool_calls"])
+            self._calls_tools = bool(self._read("/props")["chat_template_caps"]["supports_tool_calls"])
+            self.parameters = int(self._read("/v1/models")["data"][0]["meta"]["n_params"])
         except BaseException:
             self.close()
             raise
@@ -129,6 +132,7 @@ class LocalModelServer:
         }
         limits = {"timeout": 300.0, "max_retries": 0}
         defaults = {"temperature": 0.0, "max_tokens": self.n_ctx // 2, "profile": profile, **limits}
+        defaults["metadata"] = {PARAMETERS: self.parameters}
         transport = {
             # A proxy named in the environment cannot reach this machine's loopback.
             "http_client": openai.DefaultHttpxClient(trust_env=False, event_hooks={"request": [self._refuse_if_dead]}),
@@ -172,13 +176,13 @@ class LocalModelServer:
         written = self.log_tail() or "(nothing)"
         return ModelServerError(f"the local server of {self.model_name} {problem}; {_OWN_SERVER}. It wrote:\n{written}")
 
-    def _properties(self) -> dict[str, Any]:
+    def _read(self, path: str) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self.api_key}"}
-        request = urllib.request.Request(f"{self._root}/props", headers=headers)  # noqa: S310 - made here
+        request = urllib.request.Request(f"{self._root}{path}", headers=headers)  # noqa: S310 - made here
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with direct.open(request, timeout=30.0) as response:
-            properties: dict[str, Any] = json.load(response)
-        return properties
+            answer: dict[str, Any] = json.load(response)
+        return answer
 
 
 def _slots(n_ctx: int, cache_bytes: int | None) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from reasoningbank_langgraph.chat.models import chat_model, openai_model, own_base_url
+from reasoningbank_langgraph.chat.parameters import PARAMETERS
 from reasoningbank_langgraph.errors import ModelServerError, ModelUnavailableError
 from reasoningbank_langgraph.local.model import LocalModelServer, start_local_model
 from reasoningbank_langgraph.local.model_files import PACKAGED, known_model_file
@@ -86,7 +87,7 @@ def _resolve_name(model: str, base_url: str | None, settings: dict[str, Any]) ->
     if name and provider != "openai":
         return ResolvedModel(chat_model(model, **settings), f"{name} at {provider}: the model you named")
     name = name or model
-    listing: dict[str, int | None] = {}
+    listing: dict[str, dict[str, Any]] = {}
     if base_url:
         # A model that was named needs no list: the server may have none, or be about to start.
         with contextlib.suppress(ModelServerError):
@@ -96,11 +97,9 @@ def _resolve_name(model: str, base_url: str | None, settings: dict[str, Any]) ->
     )
 
 
-def _server_model(name: str, listing: Mapping[str, int | None], settings: dict[str, Any]) -> BaseChatModel:
-    """Return a model of a server; one whose context is known to be small is asked for less."""
-    if context := listing.get(name):
-        settings = {"profile": {"max_input_tokens": context}, **settings}
-    return openai_model(name, **settings)
+def _server_model(name: str, listing: Mapping[str, dict[str, Any]], settings: dict[str, Any]) -> BaseChatModel:
+    """Return a model of a server, with what the server says of it."""
+    return openai_model(name, **listing.get(name, {}) | settings)
 
 
 def _local_model(path: str | None, why: str, settings: dict[str, Any]) -> ResolvedModel:
@@ -113,8 +112,8 @@ def _local_model(path: str | None, why: str, settings: dict[str, Any]) -> Resolv
     return ResolvedModel(chat, f"{server.model_name} on this machine: {why}", server)
 
 
-def _list_models(base_url: str) -> dict[str, int | None]:
-    """Return the names of a server's models, with the tokens of their context where it says."""
+def _list_models(base_url: str) -> dict[str, dict[str, Any]]:
+    """Return the names of a server's models, with what it says of them as settings of a chat model."""
     key = os.environ.get("OPENAI_API_KEY") or "none"
     way_out = "start it, unset OPENAI_BASE_URL, or name a model with --model"
     try:
@@ -122,7 +121,7 @@ def _list_models(base_url: str) -> dict[str, int | None]:
             f"{base_url.rstrip('/')}/models", headers={"Authorization": f"Bearer {key}"}
         )
         with urllib.request.urlopen(request, timeout=15) as response:  # noqa: S310 - as above
-            models = {str(model["id"]): _context_tokens(model) for model in json.load(response)["data"] or ()}
+            models = {str(model["id"]): _known_settings(model) for model in json.load(response)["data"] or ()}
     except urllib.error.HTTPError as error:
         error.close()
         problem = f"answers HTTP {error.code} {error.reason} when asked for its models"
@@ -134,7 +133,13 @@ def _list_models(base_url: str) -> dict[str, int | None]:
     return models
 
 
-def _context_tokens(model: Mapping[str, Any]) -> int | None:
-    """Return the tokens a model holds, where it says: vLLM and llama-server do, each in its own way."""
-    size = model.get("max_model_len") or (model.get("meta") or {}).get("n_ctx")
-    return size if isinstance(size, int) and size > 0 else None
+def _known_settings(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the context and parameters of a model, where the server says: vLLM and llama-server do, each its way."""
+    meta = model.get("meta") or {}
+    context, parameters = model.get("max_model_len") or meta.get("n_ctx"), meta.get("n_params")
+    settings: dict[str, Any] = {}
+    if isinstance(context, int) and context > 0:
+        settings["profile"] = {"max_input_tokens": context}
+    if isinstance(parameters, int) and parameters > 0:
+        settings["metadata"] = {PARAMETERS: parameters}
+    return settings

@@ -64,7 +64,7 @@ def _question(attempts: Sequence[Attempt]) -> list[BaseMessage]:
 
 def _schema(count: int) -> dict[str, Any]:
     best = {"type": "integer", "minimum": 1, "maximum": count}
-    properties = {"reason": {"type": "string", "maxLength": 600}, "best": best}
+    properties = {"reason": {"type": "string"}, "best": best}
     return {"type": "object", "properties": properties, "required": ["reason", "best"]}
 
 

@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.state import ChannelNames
 
-SHOWN, SHOWN_SMALL = 6, 2
+SHOWN, SHOWN_WEAK = 6, 2
 """Attempts a model is shown at most: successes and failures in turn."""
 PROMPT_HASH = prompts.prompt_hash(
     prompts.CONTRAST_SYSTEM,
     prompts.CONTRAST_USER,
-    prompts.CONTRAST_SHORT,
+    prompts.TIP_SYSTEM,
+    prompts.TIP_CONTRAST,
+    prompts.TIP_AGAIN,
+    prompts.GENERAL_USER,
     prompts.CONTRAST_ATTEMPT,
     prompts.CONTRAST_MIXED,
     prompts.CONTRAST_SUCCESSES,
@@ -56,6 +59,8 @@ def create_contrast(
     def distil(group: Sequence[Judged]) -> Dialogue[Extraction]:
         if not group:
             return Extraction([], "indeterminate")
+        if limits.weak and all(judged.verdict.status == "failure" for judged in group):
+            return Extraction([], "weak_model")
         return (yield from single.dialogue(group[0]) if len(group) == 1 else contrast(group, limits))
 
     def extract(state: State, context: Context) -> Update:
@@ -80,11 +85,11 @@ def judged_rollouts(state: Mapping[str, Any]) -> list[Judged]:
 
 def contrast(group: Sequence[Judged], limits: ModelLimits) -> Dialogue[Extraction]:
     """Ask what sets the attempts apart. Each is shown with its label and the judge's reason; equal ones once."""
-    selected = _alternating(_distinct(group))[: SHOWN_SMALL if limits.small else SHOWN]
+    selected = _alternating(_distinct(group))[: SHOWN_WEAK if limits.weak else SHOWN]
     budget = limits.room.trajectory // len(selected)
     statuses = {judged.verdict.status for judged in group}
     questions = {"success": prompts.CONTRAST_SUCCESSES, "failure": prompts.CONTRAST_FAILURES}
-    question = (prompts.CONTRAST_SHORT if limits.small else prompts.CONTRAST_USER).format(
+    question = (prompts.TIP_CONTRAST if limits.weak else prompts.CONTRAST_USER).format(
         task=task_block(group[0].attempt, limits.room.task),
         attempts="\n\n".join(
             _attempt_block(number, judged, times, budget) for number, (judged, times) in enumerate(selected, 1)
@@ -92,8 +97,8 @@ def contrast(group: Sequence[Judged], limits: ModelLimits) -> Dialogue[Extractio
         question=prompts.CONTRAST_MIXED if len(statuses) > 1 else questions[statuses.pop()],
         max_items=ITEMS_PER_GROUP,
     )
-    prompt = [SystemMessage(prompts.CONTRAST_SYSTEM), HumanMessage(question)]
-    return ask_lessons([judged.attempt for judged in group], prompt, limits, 2 if limits.small else ITEMS_PER_GROUP)
+    prompt = [SystemMessage(prompts.TIP_SYSTEM if limits.weak else prompts.CONTRAST_SYSTEM), HumanMessage(question)]
+    return ask_lessons([judged.attempt for judged in group], prompt, limits, 1 if limits.weak else ITEMS_PER_GROUP)
 
 
 def _distinct(group: Sequence[Judged]) -> list[tuple[Judged, int]]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"note": {"type": "string", "maxLength": 1_200}, "answer": {"type": "string", "maxLength": 4_000}},
+    "properties": {"note": {"type": "string"}, "answer": {"type": "string"}},
     "required": ["note", "answer"],
 }
 

@@ -28,6 +28,7 @@ def create_extract(
     *,
     max_tokens: int = 700,
     time_limit: float = 120.0,
+    weak: bool | None = None,
     task: Selector = "task",
     answer: Selector = "answer",
     messages: Selector = "messages",
@@ -42,6 +43,8 @@ def create_extract(
         model: the chat model that distils.
         max_tokens: cap on the tokens of one reply.
         time_limit: seconds one call may take.
+        weak: whether the model is a weak one, which is asked for one tip in plain words, and only about successes. By
+            default a model that is known to have fewer than three billion parameters is.
         task: channel that holds the task, or a function from the state to it.
         answer: likewise for the answer.
         messages: likewise for the conversation.
@@ -50,7 +53,7 @@ def create_extract(
         MissingStateError: when run, no verdict is there; or a judged attempt has neither an answer nor messages:
             `task`, `answer` and `messages` have to be those of the judge.
     """
-    extractor = LessonExtractor(chat_model(model), max_tokens=max_tokens, time_limit=time_limit)
+    extractor = LessonExtractor(chat_model(model), max_tokens=max_tokens, time_limit=time_limit, weak=weak)
     names, caller = ChannelNames(task, answer, messages), extractor.caller
 
     def extract(state: State, context: Context) -> Update:

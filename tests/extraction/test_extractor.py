@@ -11,7 +11,7 @@ from reasoningbank_langgraph.testing import ScriptedChatModel
 from reasoningbank_langgraph.text.trajectory import Room
 
 TRIED = Attempt(task="Ann has 27 apples. How many?", messages=[("ai", "I count them.")], answer="all of them")
-LARGE, SMALL = ModelLimits(700, Room(), small=False), ModelLimits(300, Room(), small=True)
+STRONG, WEAK = ModelLimits(700, Room(), weak=False), ModelLimits(300, Room(), weak=True)
 
 
 def lesson(name, **more):
@@ -37,16 +37,11 @@ def asking(dialogue, *replies):
     return asked, None
 
 
-@pytest.mark.parametrize(("short", "lengths"), [(False, (80, 200, 400)), (True, (60, 120, 300))])
-def test_the_schema_asks_for_three_texts_of_bounded_length_and_no_more_items_than_the_cap(short, lengths):
+def test_the_schema_asks_for_three_texts_of_any_length_and_no_more_items_than_the_cap():
     names = ["title", "description", "content"]
-    fields = {
-        name: {"type": "string", "minLength": 3, "maxLength": most} for name, most in zip(names, lengths, strict=True)
-    }
-    item = {"type": "object", "properties": fields, "required": names}
+    item = {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": names}
     items = {"type": "array", "minItems": 1, "maxItems": 2, "items": item}
-    assert items_schema(2, short=short) == {"type": "object", "properties": {"items": items}, "required": ["items"]}
-    assert items_schema(2) == items_schema(2, short=False)
+    assert items_schema(2) == {"type": "object", "properties": {"items": items}, "required": ["items"]}
 
 
 @pytest.mark.parametrize(
@@ -165,9 +160,9 @@ def test_a_lesson_with_the_title_and_the_first_words_of_one_that_was_shown_is_a_
         ("Why did this one work, and which steps should one follow to solve any of them?", False),
         ("first WHY DID THIS ONE  WORK, and which steps should one follow to solve any of them", True),
         ('Be clear. "Why did this one work, and which steps should one follow to solve any of them"! Yes.', False),
-        ("Do (the method in a few words) first", False),
-        ("Do\nthe method in a few words\nfirst", False),
-        ("Do. Without numbers and names.", True),
+        ("Do (When a problem asks for) first", False),
+        ("Do\nUse general words: no numbers and no names from this problem\nfirst", False),
+        ("Do. Two sentences.", True),
     ],
 )
 def test_a_sentence_of_the_prompt_is_no_lesson_but_its_words_may_be(sentence, kept):
@@ -181,31 +176,27 @@ def test_the_number_of_a_fence_is_taken_out_of_every_text_of_a_lesson():
     assert found.items == [{"title": "Look", "description": "At", "content": "Do"}]
 
 
-def test_what_is_asked_holds_no_secret_and_the_cap_and_schema_of_the_model():
+@pytest.mark.parametrize(("how", "schema"), [(STRONG, items_schema(2)), (WEAK, None)])
+def test_what_is_asked_holds_no_secret_and_the_cap_and_schema_of_the_model(how, schema):
     asked = [SystemMessage("teach"), HumanMessage("Ann wrote to ann@example.com about 27 apples")]
-    for how, text in (
-        (LARGE, "Ann wrote to [email removed] about 27 apples"),
-        (SMALL, "someone wrote to [email removed] about N apples"),
-    ):
-        (request,), _ = asking(ask_lessons([TRIED], asked, how, 2))
-        assert [message.text for message in request.messages] == ["teach", text]
-        assert (request.schema, request.max_tokens) == (items_schema(2, short=how.small), how.max_tokens)
+    request = next(ask_lessons([TRIED], asked, how, 2))
+    assert [message.text for message in request.messages] == ["teach", "Ann wrote to [email removed] about 27 apples"]
+    assert (request.schema, request.max_tokens) == (schema, how.max_tokens)
 
 
 def test_a_usable_reply_ends_it():
-    asked, found = asking(ask_lessons([TRIED], [HumanMessage("?")], LARGE, 1), reply(lesson("a"), lesson("b")))
+    asked, found = asking(ask_lessons([TRIED], [HumanMessage("?")], STRONG, 1), reply(lesson("a"), lesson("b")))
     assert (len(asked), found.items, found.dropped) == (1, [lesson("a")], {"over_cap": 1})
 
 
-def test_a_reply_that_names_details_is_followed_by_the_question_without_them_once():
+def test_a_reply_that_names_details_is_asked_for_in_a_general_form_once():
     named = reply(lesson("Ann"))
-    dialogue = ask_lessons([TRIED], [SystemMessage("teach"), HumanMessage("Ann has 27")], LARGE, 3)
+    dialogue = ask_lessons([TRIED], [SystemMessage("teach"), HumanMessage("Ann has 27")], STRONG, 3)
     (_, again), found = asking(dialogue, named, named)
-    assert [message.text for message in again.messages] == ["teach", "someone has N"]
+    assert [message.text for message in again.messages[:3]] == ["teach", "Ann has 27", named.text]
+    assert "details of this one task: Ann. Write it again for all tasks" in again.messages[3].text
     assert (again.schema, again.max_tokens) == (items_schema(3), 700)
     assert (found.items, found.dropped) == ([], {"task_details": 1})
-    asked, _ = asking(ask_lessons([TRIED], [HumanMessage("Ann has 27")], SMALL, 1), named)
-    assert len(asked) == 1
 
 
 @pytest.mark.parametrize(
@@ -219,7 +210,7 @@ def test_a_reply_that_names_details_is_followed_by_the_question_without_them_onc
 def test_a_reply_that_cannot_be_read_is_quoted_back_and_asked_for_again(said, reason):
     question = [SystemMessage("teach"), HumanMessage("?")]
     better = reply(lesson("order"), lesson("signs"), lesson("digits"))
-    (_, again), found = asking(ask_lessons([TRIED], question, LARGE, 2), said, better)
+    (_, again), found = asking(ask_lessons([TRIED], question, STRONG, 2), said, better)
     assert [message.type for message in again.messages] == ["system", "human", "ai", "human"]
     assert again.messages[-1].text == prompts.REPAIR_USER.format(reason=reason)
     assert again.messages[2].text[:3] == said.text[:3]
@@ -230,12 +221,24 @@ def test_a_reply_that_cannot_be_read_is_quoted_back_and_asked_for_again(said, re
 
 
 def test_a_reply_of_nothing_is_not_quoted():
-    (_, again), found = asking(ask_lessons([TRIED], [HumanMessage("?")], SMALL, 1), AIMessage(" "), AIMessage(" "))
+    (_, again), found = asking(ask_lessons([TRIED], [HumanMessage("?")], WEAK, 1), AIMessage(" "), AIMessage(" "))
     assert [message.type for message in again.messages] == ["human", "human"]
     assert (found.items, found.raw) == ([], " ")
 
 
 def test_a_refusal_is_not_asked_again():
     refusal = AIMessage("I'm sorry, but I can't help with that.")
-    asked, found = asking(ask_lessons([TRIED], [HumanMessage("?")], LARGE, 1), refusal)
+    asked, found = asking(ask_lessons([TRIED], [HumanMessage("?")], STRONG, 1), refusal)
     assert (len(asked), found.reason) == (1, "refused")
+
+
+def test_an_extractor_of_failures_is_told_the_right_answer_and_no_lesson_names_it():
+    attempt = TRIED.model_copy(update={"reference": "4711"})
+    model = ScriptedChatModel(lambda _: reply(lesson("4711 first"), lesson("order")))
+    found = LessonExtractor(model).invoke(Judged(attempt, Verdict(status="failure", rationale="It is wrong.")))
+    assert (
+        "Why it is a failure: It is wrong. The right answer, which no lesson may name: 4711\n" in model.calls[0][1].text
+    )
+    assert (found.items, found.dropped) == ([lesson("order")], {"task_details": 1})
+    LessonExtractor(model).invoke(Judged(attempt, Verdict(status="success")))
+    assert "4711" not in model.calls[1][1].text

@@ -3,7 +3,7 @@
 import pytest
 
 from reasoningbank_langgraph import Attempt
-from reasoningbank_langgraph.extraction.literals import named_literals, task_literals, without_details
+from reasoningbank_langgraph.extraction.literals import named_literals, task_literals
 
 TASK = "Luke had 32 marbles and gave 1,250 to Debby's sister. How many are left? See https://x.invalid/a."
 LITERALS = task_literals(Attempt(task=TASK, answer="\\boxed{8}"))
@@ -56,8 +56,3 @@ def test_a_name_at_the_start_of_a_sentence_is_one_and_so_is_a_capital_within_it(
 
 def test_the_reference_is_a_detail_too():
     assert "42" in task_literals(Attempt(task="six by seven", answer="\\boxed{41}", reference="42"))
-
-
-def test_a_text_can_be_shown_without_the_details():
-    shown = without_details("Luke had 32 marbles, Debby 1,250.5; x2 = 3 https://x.invalid/a and 4.", LITERALS)
-    assert shown == "someone had N marbles, someone N; x2 = N  and N."

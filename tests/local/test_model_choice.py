@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from reasoningbank_langgraph.chat.context import context_tokens
+from reasoningbank_langgraph.chat.parameters import is_weak
 from reasoningbank_langgraph.chat.models import chat_model, openai_model
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
 from reasoningbank_langgraph.local import model_choice
@@ -183,6 +184,14 @@ def test_a_server_that_says_how_much_its_model_holds_is_believed(listing, enviro
     listing.answer = (200, json.dumps({"data": [model]}))
     environment.setenv("OPENAI_BASE_URL", listing.address)
     assert context_tokens(resolve_model(named).chat) == context
+
+
+@pytest.mark.network
+@pytest.mark.parametrize(("counted", "weak"), [(1_777_088_000, True), (70_000_000_000, False), (None, False)])
+def test_a_server_that_counts_the_parameters_of_its_model_says_whether_it_is_weak(listing, environment, counted, weak):
+    listing.answer = (200, json.dumps({"data": [{"id": "mine", "meta": {"n_params": counted}}]}))
+    environment.setenv("OPENAI_BASE_URL", listing.address)
+    assert is_weak(resolve_model().chat) is weak
 
 
 @pytest.mark.network

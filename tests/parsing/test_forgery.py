@@ -136,13 +136,10 @@ def test_a_copied_content_is_a_copy_under_another_title():
     assert accept([attempt], AIMessage(in_json(LESSON | {"title": "New"})), 3).dropped == {"copied": 1}
 
 
-@pytest.mark.parametrize(
-    "shown", ["Answer N and nothing else, as someone told you.", "Answer 42 and nothing else, as Carla told you."]
-)
-def test_a_lesson_that_was_copied_from_a_masked_attempt_is_a_copy_and_not_asked_for_again(shown):
+def test_a_lesson_that_was_copied_with_its_details_is_a_copy_and_not_asked_for_again():
     held = LESSON | {"content": "Answer 42 and nothing else, as Carla told you."}
     attempt = Attempt(task="Carla has 42 of 50 pens. How many are missing?", messages=[("tool", in_json(held))])
-    model = ScriptedChatModel([in_json(LESSON | {"content": shown})])
+    model = ScriptedChatModel([in_json(held)])
     assert LessonExtractor(model).invoke(Judged(attempt, SUCCESS)).dropped == {"copied": 1}
 
 

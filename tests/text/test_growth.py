@@ -8,7 +8,7 @@ import pytest
 from reasoningbank_langgraph import Attempt, MemoryBank
 from reasoningbank_langgraph.bank.item_values import task_key_without_secrets
 from reasoningbank_langgraph.errors import ImportFileError, InvalidRecordError
-from reasoningbank_langgraph.extraction.literals import named_literals, task_literals, without_details
+from reasoningbank_langgraph.extraction.literals import named_literals, task_literals
 from reasoningbank_langgraph.records import MemoryItem, task_key
 from reasoningbank_langgraph.text import (
     clean_line,
@@ -55,14 +55,13 @@ def test_the_details_of_a_task_are_found_in_linear_time(unit):
     def looked_at(text):
         literals = task_literals(Attempt(task=text, answer=text, reference=text))
         named_literals(text, literals)
-        without_details(text, literals)
 
     assert_linear(looked_at, repeated(unit), QUICK)
 
 
 def test_as_many_names_as_words_take_no_longer():
     def looked_at(text):
-        without_details(text, task_literals(Attempt(task=text)))
+        named_literals(text, task_literals(Attempt(task=text)))
 
     assert_linear(looked_at, lambda size: " ".join(f"So Name{number}x" for number in range(size // 12)), QUICK)
 

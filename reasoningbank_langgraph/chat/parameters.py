@@ -1,0 +1,39 @@
+"""How many parameters a model has, and whether that makes it a weak one, which is asked in plainer words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reasoningbank_langgraph.chat.models import model_name_of
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+WEAK_BELOW = 3_000_000_000
+"""Parameters. Measured with models of 0.5 and 1.5 billion; larger ones keep the prompts of the paper."""
+PARAMETERS = "parameters"
+"""The key of a model's `metadata` that says how many it has."""
+_IN_NAME = re.compile(r"(?<![a-z0-9.])(?:(\d+(?:\.\d+)?)b|(\d{3})m)(?![a-z0-9])", re.IGNORECASE)
+"""`0.5b`, `7B`, `135M`. Millions have three digits: `1M` in a name is the length of a context."""
+
+
+def parameters_of(model: BaseChatModel) -> int | None:
+    """Return how many parameters a model has, None where neither its metadata nor its name says.
+
+    The package's local server and llama.cpp's own fill in the metadata. For a server of your own, give the number as in
+    `ChatOpenAI(..., metadata={"parameters": 1_500_000_000})`. Of several numbers in a name the largest counts.
+    """
+    known = (getattr(model, "metadata", None) or {}).get(PARAMETERS)
+    if isinstance(known, int) and known > 0:
+        return known
+    sizes = [
+        float(billions) * 1e9 if billions else int(millions) * 1e6
+        for billions, millions in _IN_NAME.findall(model_name_of(model))
+    ]
+    return round(max(sizes)) if sizes else None
+
+
+def is_weak(model: BaseChatModel) -> bool:
+    """Say whether a model is known to have fewer than three billion parameters."""
+    return (parameters_of(model) or WEAK_BELOW) < WEAK_BELOW

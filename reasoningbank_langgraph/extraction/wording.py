@@ -1,0 +1,60 @@
+"""Lessons that nobody could use as they are worded: broken off, about masks, in two scripts, titled with nothing."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from reasoningbank_langgraph.records import normalise_task
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reasoningbank_langgraph.events import DropReason
+
+_HANGING = re.compile(r"(?:[,;(\[{]|\b(?:a|an|the|and|or|of|to|by|from|with|into|than|each|per)[.…]?)$", re.IGNORECASE)
+_MASK = re.compile(
+    r"(?<![\w$])\$N\b(?![$\w^])|\bN\s*[*×+/=-]\s*\$?N\b|\bN (?:hours|minutes|days|dollars|pages|people|items)\b"
+    r"|\bin someone\b|\bsomeone (?:and|to|of) someone\b",
+)
+"""Letters and words in place of numbers and names; a `$N$` is mathematics."""
+_PROMPT = re.compile(
+    r"marker lines|\bJSON\b.{0,20}\b(?:object|reply)|problem (?:statement )?is (?:unclear|incomplete)"
+    r"|begin (?:task|attempt)",
+    re.IGNORECASE,
+)
+_EMPTY_TITLES = frozenset(
+    """
+    advice|description|general advice|general tip|key takeaway|lesson|lesson learned|math problem|memory item|method
+    name of the method|problem|problem solving|problem solving steps|reading the problem|read the problem|solution|steps
+    the problem|tip|title|understand the problem|understanding the problem|understand the question|word problem
+    """.replace("\n", "|")
+    .replace("|    ", "|")
+    .split("|")
+)
+_COUNTED = re.compile(r"[\W\d_]+")
+_SCRIPTS = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "CYRILLIC", "ARABIC", "HEBREW", "THAI", "DEVANAGARI"}
+
+
+def wording_fault(lesson: Mapping[str, str], task: str) -> DropReason | None:
+    """Return why a lesson is of no use as it is worded, or None.
+
+    Args:
+        lesson: its `title, description, content`.
+        task: the text it was learned on; a second script that this uses as well is no fault.
+    """
+    text = " ".join(lesson.values())
+    if any(_HANGING.search(lesson[name].strip()) for name in ("description", "content")):
+        return "broken_off"
+    if _MASK.search(text):
+        return "masked"
+    if "LATIN" in (found := _scripts(text)) and (found & _SCRIPTS) - _scripts(task):
+        return "mixed_scripts"
+    if _COUNTED.sub(" ", normalise_task(lesson["title"])).strip() in _EMPTY_TITLES:
+        return "empty_title"
+    return "about_prompt" if _PROMPT.search(text) else None
+
+
+def _scripts(text: str) -> set[str]:
+    return {unicodedata.name(char, "?").partition(" ")[0] for char in set(text) if char.isalpha()}
