@@ -8,8 +8,8 @@ import threading
 import pytest
 
 from reasoningbank_langgraph.chat.context import context_tokens
-from reasoningbank_langgraph.chat.parameters import is_weak
 from reasoningbank_langgraph.chat.models import chat_model, openai_model
+from reasoningbank_langgraph.chat.parameters import is_weak
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
 from reasoningbank_langgraph.local import model_choice
 from reasoningbank_langgraph.local.model_choice import resolve_model
