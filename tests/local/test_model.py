@@ -34,7 +34,7 @@ print("argv", sys.argv, file=sys.stderr, flush=True)
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        self.reply({{"chat_template_caps": {{"supports_tool_calls": True}}}})
+        self.reply({{"chat_template_caps": {{"supports_tool_calls": True}}, "data": [{{"meta": {{"n_params": 7}}}}]}})
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -75,13 +75,12 @@ def test_the_number_of_a_fence_does_not_get_into_a_lesson(number):
     assert result["lessons"][0]["title"] == "look at task twice"
 
 
-def test_lessons_that_retell_the_task_are_asked_for_once_more_without_its_details():
+def test_lessons_that_retell_the_task_are_asked_for_once_more_in_a_general_form():
     model = ScriptedChatModel([verdict(), lessons("add 27 apples"), lessons("add what is there")])
     result = app(indexed_memory(), model).invoke({"task": "Ann has 27 apples. How many?"}, config())
     assert [lesson["title"] for lesson in result["lessons"]] == ["add what is there"]
     assert "Ann has 27 apples" in model.calls[1][-1].text
-    assert "someone has N apples" in model.calls[2][-1].text
-    assert "Ann" not in model.calls[2][-1].text
+    assert "details of this one task: 27. Write it again" in model.calls[2][-1].text
 
 
 def test_a_model_that_returns_nothing_gives_an_indeterminate_verdict():
