@@ -8,6 +8,8 @@ from langchain_core.messages import AIMessage
 from reasoningbank_langgraph import Attempt
 from reasoningbank_langgraph.extraction import accept
 from reasoningbank_langgraph.extraction.quotations import Quotations
+from reasoningbank_langgraph.extraction.tips import parse_tip
+from reasoningbank_langgraph.extraction.wording import wording_fault
 from reasoningbank_langgraph.messages import content_text, to_messages
 from reasoningbank_langgraph.parsing import parse_items, parse_verdict
 from reasoningbank_langgraph.parsing.answers import answer_object
@@ -131,9 +133,16 @@ def test_lessons_are_accepted_in_linear_time(unit):
         return AIMessage(json.dumps({"items": [item]}))
 
     assert_linear(lambda reply: accept([attempt], reply, 3), listed, SIZES)
-    assert_linear(
-        lambda text: Quotations([Attempt(task="t", answer=text)], str.upper).contain(json.loads(ITEM)), repeated(unit)
-    )
+    assert_linear(lambda text: Quotations([Attempt(task="t", answer=text)]).contain(json.loads(ITEM)), repeated(unit))
+
+
+@pytest.mark.parametrize(
+    "unit", [" ", "a ", ", a ", ", the, and ", "When a ", "problem that asks ", "**", "N + ", "$N "]
+)
+def test_tips_are_read_and_their_wording_checked_in_linear_time(unit):
+    assert_linear(parse_tip, lambda size: f"When a problem {repeated(unit)(size)}, add what is there.", SIZES)
+    fields = {"title": "t", "description": "d"}
+    assert_linear(lambda text: wording_fault({**fields, "content": text}, "t"), repeated(unit), SIZES)
 
 
 def test_a_trajectory_becomes_plain_data_in_linear_time():
