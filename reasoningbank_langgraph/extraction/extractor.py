@@ -59,8 +59,9 @@ class LessonExtractor(Runnable[Judged, Extraction]):
     def __init__(
         self, model: ModelLike, *, max_tokens: int = 700, time_limit: float = 120.0, weak: bool | None = None
     ) -> None:
-        self.limits = ModelLimits.of(chat_model(model), max_tokens, weak=weak)
-        self.caller = ModelCaller(model, "extract", time_limit=time_limit, plain=self.limits.weak)
+        chat = chat_model(model)
+        self.limits = ModelLimits.of(chat, max_tokens, weak=weak)
+        self.caller = ModelCaller(chat, "extract", time_limit=time_limit, plain=self.limits.weak)
 
     def invoke(self, input: Judged, config: RunnableConfig | None = None, **kwargs: Any) -> Extraction:
         """Distil lessons. A model that fails or gives no usable reply gives no lessons, and raises nothing."""
@@ -80,9 +81,8 @@ class LessonExtractor(Runnable[Judged, Extraction]):
         room, weak = self.limits.room, self.limits.weak
         rationale = clean_line(verdict.rationale) or "no reason was given"
         if verdict.status == "failure" and attempt.reference:
-            rationale = (
-                f"{rationale.rstrip('.')}. The right answer, which no lesson may name: {_line(attempt.reference)}"
-            )
+            right = clean_line(attempt.reference)[:_REFERENCE]
+            rationale = f"{rationale.rstrip('.')}. The right answer, which no lesson may name: {right}"
         question = (prompts.TIP_USER if weak else prompts.EXTRACT_USER).format(
             task=task_block(attempt, room.task),
             trajectory=trajectory_block(attempt, room.trajectory),
@@ -94,7 +94,3 @@ class LessonExtractor(Runnable[Judged, Extraction]):
         )
         prompt = [SystemMessage(prompts.TIP_SYSTEM if weak else prompts.EXTRACT_SYSTEM), HumanMessage(question)]
         return (yield from ask_lessons([attempt], prompt, self.limits, 1 if weak else ITEMS_PER_ATTEMPT))
-
-
-def _line(reference: str) -> str:
-    return clean_line(reference)[:_REFERENCE]
