@@ -61,6 +61,6 @@ def _warn_of_other_outcome(stored_row: Mapping[str, Any], item: MemoryItem) -> N
 
 
 def _fresh(items: Sequence[MemoryItem], stored: Mapping[str, MemoryItem]) -> list[MemoryItem]:
-    """Return the items that the store lacks or holds with another text; the others keep their counts and times."""
+    """Return the items that the store lacks or holds with a different text; the others keep their counts and times."""
     texts = {item_id: (item.title, item.description, item.content) for item_id, item in stored.items()}
     return [item for item in items if texts.get(item.id) != (item.title, item.description, item.content)]

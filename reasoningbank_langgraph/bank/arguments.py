@@ -1,4 +1,4 @@
-"""Checks of what callers hand to a bank: a slip is named instead of leading to a wrong result."""
+"""Checks of arguments to a bank: a mistake is named instead of leading to a wrong result."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def check_items(items: Iterable[Any]) -> Sequence[MemoryItem]:
         if not isinstance(item, MemoryItem):
             raise InvalidRecordError(
                 f"a bank takes MemoryItem objects, got {type(item).__name__} {item!r:.80}: make one from "
-                "a mapping with MemoryItem(**fields); a RetrievedMemory has one as its `item`"
+                "a mapping with MemoryItem(**fields); the `item` of a RetrievedMemory is one"
             )
     return given
 
 
 def as_id(value: Any) -> str:
-    """Return an id as rows have it: threads may be named by a UUID or a number. Raises `InvalidRecordError`."""
+    """Return an id as text, as rows hold it: a thread's id may be a UUID or a number. Raises `InvalidRecordError`."""
     if isinstance(value, (str, UUID)) or (isinstance(value, int) and not isinstance(value, bool)):
         return str(value)
-    raise InvalidRecordError(f"an id is text, got {type(value).__name__} {value!r:.80}: pass for example item.id")
+    raise InvalidRecordError(f"an id is text, got {type(value).__name__} {value!r:.80}: pass item.id, for example")
 
 
 def as_ids(ids: Iterable[Any] | None) -> frozenset[str]:
-    """Return one id or several as a set. Raises `InvalidRecordError` if one is not an item."""
+    """Return one id or several as a set. Raises `InvalidRecordError` if one of them is not an id."""
     several = [ids] if isinstance(ids, (str, UUID, MemoryItem)) else ids or ()
     return frozenset(map(as_id, several))

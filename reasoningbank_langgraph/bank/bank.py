@@ -48,13 +48,13 @@ class MemoryBank:
 
     Args:
         store: any LangGraph store. One without an index cannot rank by similarity and returns the newest first.
-        namespace: labels of the bank, filled: one that is still a placeholder, as in a graph's template, is refused.
+        namespace: labels of the bank, filled in: a placeholder, as in a graph's template, is refused.
         match: which text a task is matched with, fixed when an item is written: the task it was learned on (as in
-            the paper, section 3.2), the lesson (title and description), or both, of which the better counts.
+            the paper, section 3.2), the lesson (title and description), or both, where the better match counts.
 
     Raises:
         InvalidStoreError: the store is not a LangGraph store.
-        InvalidNamespaceLabelError: the namespace is one that stores refuse, or a template.
+        InvalidNamespaceLabelError: stores refuse this namespace, or it is a template.
     """
 
     def __init__(self, store: BaseStore, namespace: str | Sequence[str], *, match: Match = "both") -> None:
@@ -62,30 +62,30 @@ class MemoryBank:
         self._past: Past | None = None
 
     def as_of(self, when: datetime | StateSnapshot) -> Self:
-        """Return this bank as it was, for reading: what was written by then, not yet retired and not forgotten since.
+        """Return this bank as it was, read-only: what had been written, was not yet retired and is not forgotten since.
 
         Args:
-            when: a time with its zone, or a checkpoint as `graph.get_state()` and `get_state_history()` return it. Of
-                the checkpoint's own thread, only what its branch had written counts.
+            when: a time with its zone, or a checkpoint as `graph.get_state()` and `get_state_history()` return it.
+                From the checkpoint's own thread, only what its branch had written is included.
 
         Raises:
-            InvalidMomentError: a time without a zone, or no checkpoint.
+            InvalidMomentError: `when` is a time without a zone, or neither a time nor a checkpoint.
         """
         past_bank = copy.copy(self)
         past_bank._past = Past.of(when)  # noqa: SLF001 - a copy of this object
         return past_bank
 
     def add(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> WriteResult:
-        """Write the lessons of one attempt: all together or none, and once, however often it is called.
+        """Write the lessons of one attempt: all together or none, and once, however often this is called.
 
-        Rows that are there already keep their counts. Rows that an earlier call left of the same attempt and that
-        this one does not have are removed. An attempt whose digest is in the bank under another experience (a replay)
-        adds nothing. Items without a digest are known by their experience alone.
+        Items that are in the bank already keep their counts. Items of the same attempt that an earlier call wrote and
+        this call does not contain are removed. An attempt whose digest is in the bank under another experience (a
+        replay) adds nothing. Items without a digest are identified by their experience alone.
 
         Raises:
-            TooManyItemsError: more than `cap` items.
-            InvalidRecordError: the items belong to several experiences, or are none.
-            PastBankError: this is a bank as it was.
+            TooManyItemsError: there are more than `cap` items.
+            InvalidRecordError: the items belong to several experiences, or one of them is not an item.
+            PastBankError: this bank came from `as_of()` and is read-only.
         """
         return self._write(adding.add(self.namespace, self.match, check_items(items), cap))
 
@@ -107,18 +107,18 @@ class MemoryBank:
     ) -> list[RetrievedMemory]:
         """Return the lessons that fit a task, best first; one embedding call.
 
-        Never returned: lessons of the task itself, items that are not active or past `valid_until`, and items that the
-        thread `thread_id` is known to have learned on another branch, one that this branch does not descend from.
+        Some items are never returned: lessons of the task itself, items that are not active or are past `valid_until`,
+        and items that `thread_id` is known to have learned on a branch that this one does not descend from.
 
         Args:
             task: text of the task at hand.
             task_id: its id; by default a hash of its text.
-            k: experiences to return, of which each brings its items (paper section 4.5: one is best).
-            max_items: items to return in all.
-            min_score: floor of the similarity, 0..1; None for no floor.
+            k: number of experiences to return, each with its items (one is best: paper section 4.5).
+            max_items: largest number of items to return in all.
+            min_score: lowest similarity, 0..1; None for no limit.
             thread_id: the thread that asks; None for no branch filter.
             written: ids this branch of the thread has written, oldest first.
-            attempt: what `retrieve` notes of the attempt that asks (`state["attempt"]`), which tells branches apart.
+            attempt: what `retrieve` recorded of the attempt that asks (`state["attempt"]`); tells branches apart.
         """
         branch = Branch.asking(thread_id, written, attempt)
         return run(self._search(Question(task, task_id, k, max_items, min_score, branch)), self.store)
@@ -156,7 +156,7 @@ class MemoryBank:
         return await arun(self._items(), self.store)
 
     def totals(self) -> Totals:
-        """Return how many items and experiences the bank holds, and of which outcome."""
+        """Return how many items and experiences the bank holds, and how many items of each outcome."""
         items = self.items()
         outcomes = [item.outcome for item in items]
         experiences = len({item.experience_id for item in items})
@@ -166,7 +166,7 @@ class MemoryBank:
         """Take items, by one id or several, out of sight (`superseded`, `quarantined`) or back (`active`).
 
         Returns:
-            The ids of those whose status changed.
+            The ids of the items whose status changed.
 
         Raises:
             ValueError: there is no such status; nothing was written.
@@ -186,20 +186,20 @@ class MemoryBank:
         experience_id: str | None = None,
         cascade: bool = True,
     ) -> list[str]:
-        """Remove items for good, by exactly one of their id, thread, run or experience; returns the ids of all removed.
+        """Remove items for good, chosen by exactly one of id, thread, run or experience; return all ids removed.
 
-        Their vectors go with them. What a store's files keep of deleted rows goes with `ChromaStore.vacuum()`.
-        Checkpoints are not touched: `checkpointer.delete_thread()` removes those.
+        Their vectors are removed too. `ChromaStore.vacuum()` removes what the store's files keep of deleted rows, and
+        `checkpointer.delete_thread()` removes checkpoints, which this leaves alone.
 
         Args:
-            id: an item.
-            thread_id: all that a thread learned.
-            run_id: all that one run learned.
-            experience_id: all that one attempt taught.
-            cascade: remove too what was learned in runs that were shown one of them, and so on.
+            id: one item.
+            thread_id: everything that a thread learned.
+            run_id: everything that one run learned.
+            experience_id: everything learned from one attempt.
+            cascade: also remove what was learned in runs that were shown one of these items, and so on.
 
         Raises:
-            ValueError: none or several of the four, or an empty one.
+            ValueError: none or several of the four are given, or an empty one.
         """
         chosen = {"id": id, "thread_id": thread_id, "run_id": run_id, "experience_id": experience_id}
         return self._write(forgetting.forget(self.namespace, chosen, cascade=cascade))
@@ -226,24 +226,24 @@ class MemoryBank:
         return await self._awrite(forgetting.forget_all(self.namespace))
 
     def export_jsonl(self, path: str | os.PathLike[str]) -> int:
-        """Write every item to a file: a first line that says what it is, then one item a line; returns how many.
+        """Write every item to a file, a header line and then one item a line; return how many there are.
 
-        The file appears whole or not at all, and holds no vectors: whoever imports it embeds anew.
+        The file appears whole or not at all. It holds no vectors: texts are embedded again when it is imported.
         """
         items = self.items()
         jsonl.write(Path(path), items)
         return len(items)
 
     def import_jsonl(self, path: str | os.PathLike[str]) -> Imported:
-        """Take over the items of an exported file that this bank lacks: all of them or, if one is wrong, none.
+        """Add the items of an exported file that this bank lacks: all of them or, if one is wrong, none.
 
-        Every line is checked before anything is written. Items keep their ids and times; those that are here already,
-        and attempts that are here under other ids, are skipped. Up to 2,400 items appear together; a kill in the
-        middle of a longer import leaves whole experiences, and the same call finishes it.
+        Every line is checked before anything is written. Items keep their ids and times. Items that are in the bank
+        already are skipped, and so are attempts that are there under other ids. Up to 2,400 items appear together. If
+        the process is killed during a longer import, whole experiences remain, and the same call completes it.
 
         Raises:
-            ImportFileError: with the line that is wrong, and why.
-            PastBankError: this is a bank as it was.
+            ImportFileError: a line is wrong; the error names it and says why.
+            PastBankError: this bank came from `as_of()` and is read-only.
         """
         file = Path(path)
         return self._write(importing.import_items(self.namespace, self.match, file, jsonl.read(file)))
@@ -251,17 +251,17 @@ class MemoryBank:
     def reconcile(self, thread_id: str, graph: Graph, *, forget: bool = False) -> list[MemoryItem]:
         """Return the items a thread is known to have written on branches its latest checkpoint does not descend from.
 
-        Other threads see such items until they are forgotten here. What runs side by side on one thread learned stays.
+        Other threads see such items until they are forgotten here. Lessons of runs that worked side by side on the
+        thread are kept.
 
         Args:
             thread_id: the thread.
             graph: the compiled graph that wrote them, with its checkpointer.
-            forget: remove them.
+            forget: whether to remove them.
 
         Raises:
-            UnknownBranchError: the graph has no checkpoint of that thread, or one that says nothing of what was
-                written; or items are to be removed, and of some it cannot be known on which branch they are (nothing
-                is removed).
+            UnknownBranchError: the graph has no checkpoint of that thread, or its checkpoint does not say what was
+                written; or items are to be removed and the branch of some cannot be known (nothing is removed).
         """
         state = checkpointed(graph, thread_id).get_state(latest(thread_id))
         return self._write(orphans(self.namespace, thread_id, state, forget=forget))
@@ -296,4 +296,4 @@ class MemoryBank:
 
     def _require_present(self) -> None:
         if self._past:
-            raise PastBankError("as_of() returns a bank for reading only: write to the bank it was made from")
+            raise PastBankError("as_of() returns a read-only bank: write to the bank it was made from")

@@ -1,4 +1,4 @@
-"""What of a thread's lessons a branch of it may see, and which of them are known to be of another branch."""
+"""Which of a thread's lessons a branch of it may see, and which are known to belong to another branch."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ IsVisible = Callable[["Item"], bool]
 
 
 class Branch(NamedTuple):
-    """The branch of a thread that asks, with no thread for one that may see all."""
+    """The branch of a thread that asks. Without a thread, it may see everything."""
 
     thread_id: str | None = None
     known_ids: frozenset[str] = frozenset()
     """Ids of its items: written, and on their way into the bank."""
     line: Line = Line()
     began: int = NEVER
-    """When the attempt began that asks (microseconds since 1970)."""
+    """When the attempt that asks began (microseconds since 1970)."""
 
     @classmethod
     def of(cls, thread_id: str | None, state: Mapping[str, Any], when: datetime) -> Branch:
-        """Return the branch a state of the thread is on, as an attempt that begins then would find it."""
+        """Return the branch that a state of the thread is on, as an attempt that begins at `when` would find it."""
         line = next_line(state, when, state.get("answer"), state.get("messages") or ())
         return cls(thread_id, frozenset(ids_of_branch(state)), line, micros(when))
 
     @classmethod
     def asking(cls, thread_id: str | None, written: Iterable[str] | None, attempt: Mapping[str, Any] | None) -> Branch:
-        """Return the branch of one who knows what it has written and, at best, what `retrieve` noted of its attempt."""
+        """Return the branch of a caller that knows which ids it has written and perhaps its attempt (`retrieve`)."""
         ids = [written] if isinstance(written, str) else list(written or ())
         line = next_line({"written": ids}, utc_now()) if attempt is None else Line.of(attempt)
         began = line.stages[-1][1] if line.stages else NEVER
@@ -57,16 +57,16 @@ class Branch(NamedTuple):
 
 
 def ids_of_branch(state: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the items of a state: written, and on their way into the bank."""
+    """Return the ids of a state's items: those written and those on their way into the bank."""
     waiting = [item for entry in state.get("unwritten") or () for item in entry["items"]]
     return [*(state.get("written") or ()), *(lesson["id"] for lesson in [*(state.get("lessons") or ()), *waiting])]
 
 
 def visibility(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Ops[IsVisible]:
-    """Return what says of a row, one of these or learned with one of these, whether the branch may see it.
+    """Return a function that says whether the branch may see a row: one of these, or one learned with one of these.
 
-    Hidden is only what is known to be of another branch, and what was written after the attempt that asks began: it may
-    be tried again, and sees the same each time.
+    Only two kinds of rows are hidden: those known to belong to another branch, and those written after the attempt that
+    asks began. So an attempt that is tried again sees the same rows each time.
     """
     lines, unknown_rows = _lines(branch, rows), branch.unknown_rows(rows)
     if any(lines.relation(row.value) == "unresolved" for row in unknown_rows):
@@ -85,12 +85,12 @@ def _lines(branch: Branch, rows: Iterable[Item]) -> Lines:
 
 
 def latest(thread_id: str) -> RunnableConfig:
-    """Return the config that names the present state of a thread."""
+    """Return the config of a thread's latest state."""
     return {"configurable": {"thread_id": thread_id}}
 
 
 def checkpointed(graph: Graph, thread_id: str) -> Graph:
-    """Return the graph. Raises `UnknownBranchError` if it has no checkpoints to ask."""
+    """Return the graph. Raises `UnknownBranchError` if it has no checkpoints."""
     if not hasattr(graph, "get_state") or getattr(graph, "checkpointer", True) is None:
         problem = f"this {type(graph).__name__} has no checkpoints: give what compile(checkpointer=...) returns"
         raise UnknownBranchError(thread_id, problem)
@@ -98,11 +98,11 @@ def checkpointed(graph: Graph, thread_id: str) -> Graph:
 
 
 def orphans(namespace: Namespace, thread_id: str, state: StateSnapshot, *, forget: bool) -> Ops[list[MemoryItem]]:
-    """Return the items of a thread that are of another branch than its state, and remove them if asked to.
+    """Return the items of a thread that belong to a branch other than that of its state; remove them if asked to.
 
     Raises:
-        UnknownBranchError: the state says nothing of what was written; or items are to be removed, and of some it
-            cannot be known on which branch they are.
+        UnknownBranchError: the state does not say what was written; or items are to be removed and the branch of some
+            cannot be known.
     """
     thread_id = as_id(thread_id)
     branch = _branch(thread_id, state)

@@ -1,4 +1,4 @@
-"""Taking lessons out: for good, with what was learned from them, or out of sight only."""
+"""Removing lessons, with those learned from them, or only taking them out of sight."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Value = dict[str, Any]
 
 
 def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: bool) -> Ops[list[str]]:
-    """Remove the rows one selector chooses; with `cascade` also those that descend from them. Returns their ids."""
+    """Remove the rows one selector chooses and, with `cascade`, those that descend from them; return their ids."""
     selectors = {name: as_id(value) for name, value in chosen.items() if value is not None}
     if len(selectors) != 1:
         raise ValueError(f"forget() takes exactly one of {', '.join(chosen)}, got {', '.join(selectors) or 'none'}")
@@ -31,7 +31,7 @@ def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: b
 
 
 def forget_all(namespace: Namespace) -> Ops[list[str]]:
-    """Remove every row of the bank. Returns their ids."""
+    """Remove every row of the bank and return their ids."""
     rows = yield from rows_where(namespace, {})
     keys = [row.key for row in rows]
     if keys:
@@ -40,7 +40,7 @@ def forget_all(namespace: Namespace) -> Ops[list[str]]:
 
 
 def remove(namespace: Namespace, removed: Collection[str]) -> Ops[list[str]]:
-    """Remove rows by key; what is left of their experiences stays findable by its task."""
+    """Remove rows by key; the rows left of their experiences can still be found by their task."""
     if not removed:
         return []
     rows = yield from rows_where(namespace, {})
@@ -55,7 +55,7 @@ def remove(namespace: Namespace, removed: Collection[str]) -> Ops[list[str]]:
 
 
 def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -> Ops[list[str]]:
-    """Change the status of items that have another one. Returns their ids."""
+    """Set the status of those items that have another one; return their ids."""
     if status not in get_args(ItemStatus):
         raise ValueError(f"status must be one of {', '.join(get_args(ItemStatus))}, got {status!r}")
     rows = yield from rows_where(namespace, {})
@@ -76,7 +76,7 @@ def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -
 
 
 def _descendants(rows: Sequence[SearchItem], ancestors: Iterable[str]) -> set[str]:
-    """Return the keys of rows learned in runs that were shown one of these, of theirs, and so on."""
+    """Return the keys of rows learned in runs that were shown one of these, and of their descendants in turn."""
     parents = {row.key: {*row.value["provenance"]["memory_ids_used"], *row.value["supersedes"]} for row in rows}
     descendants = set(ancestors)
     found = descendants
@@ -87,7 +87,7 @@ def _descendants(rows: Sequence[SearchItem], ancestors: Iterable[str]) -> set[st
 
 
 def _handed_on(after: Mapping[str, Value], affected: Iterable[str]) -> dict[str, Value]:
-    """Return the rows that change so that an active one of each affected experience carries the vector of the task."""
+    """Return the rows to change so that an active row of each affected experience carries the vector of the task."""
     changed: dict[str, Value] = {}
     for experience in {after[key]["experience_id"] for key in affected}:
         group = {key: value for key, value in after.items() if value["experience_id"] == experience}

@@ -1,4 +1,4 @@
-"""Taking over the items of a file: all of them or none."""
+"""Adding the items of a file to a bank: all of them or none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import PutOp
 
 BATCH = 2_400
-"""Items written at once: with their vectors below what a ChromaStore writes in one piece."""
+"""Items written at once. With their vectors they stay below what a ChromaStore writes in one transaction."""
 
 
 class Imported(NamedTuple):
@@ -28,7 +28,7 @@ class Imported(NamedTuple):
 
 
 def import_items(namespace: Namespace, match: Match, path: Path, numbered: Sequence[Numbered]) -> Ops[Imported]:
-    """Write the items the bank lacks: nothing at all if something is wrong or the store fails on the way."""
+    """Write the items the bank lacks; write nothing if one is wrong or the store fails."""
     experiences = _by_experience(path, numbered)
     rows = yield from rows_where(namespace, {})
     stored = {row.key: to_item(row) for row in rows}
@@ -49,7 +49,7 @@ def import_items(namespace: Namespace, match: Match, path: Path, numbered: Seque
 def _puts(
     namespace: Namespace, match: Match, items: Sequence[MemoryItem], known_experiences: Collection[str]
 ) -> list[PutOp]:
-    """Return what writes one experience; the vector of its task comes with its first item, if it has none yet."""
+    """Return the operations that write one experience; its first item carries the task's vector if none does yet."""
     return [
         put(item, namespace, match, carries_task_vector=place == 0 and item.experience_id not in known_experiences)
         for place, item in enumerate(items)

@@ -1,4 +1,4 @@
-"""How an item is laid out in a store: its record as JSON, and beside it what searches match and filter by."""
+"""How an item is laid out in a store: its record as JSON, and the fields that searches match and filter by."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from langgraph.store.base import Item, Op
 
 Match = Literal["both", "task", "lesson"]
-"""What a task is compared with. `both`: with the two below, and the nearer one counts; `task`: with the task a lesson
-was learned on, as in the paper; `lesson`: with its title and description."""
+"""What a task is compared with. `task`: the task a lesson was learned on, as in the paper; `lesson`: its title and
+description; `both`: both of these, where the nearer one counts."""
 
 Namespace = tuple[str, ...]
 
@@ -33,26 +33,26 @@ TASK_VECTOR = "query"
 
 
 def task_key_without_secrets(task: str) -> str:
-    """Return what a task is known by: its text without secrets, which the bank does not hold."""
+    """Return the key of a task, made from its text without secrets, as the bank holds it."""
     return task_key(redact_secrets(task).text)
 
 
 def without_secrets(item: MemoryItem) -> MemoryItem:
-    """Return an item as a bank may hold it: no secret in its texts, which keep to their caps."""
+    """Return an item as a bank may hold it: its texts contain no secret and stay within their caps."""
     texts = {field: cut(redact_secrets(getattr(item, field)).text, cap) for field, cap in item.caps.items()}
     tags = tuple(redact_secrets(tag).text for tag in item.tags)
     return item.model_copy(update={**texts, "tags": tags})
 
 
 def check_match(match: Match) -> Match:
-    """Return it. Raises `ValueError` if there is no such match."""
+    """Return `match`. Raises `ValueError` if there is no such way to match."""
     if match not in get_args(Match):
         raise ValueError(f"match must be 'both', 'task' or 'lesson', got {match!r}")
     return match
 
 
 def micros(moment: datetime) -> int:
-    """Return a time as stores filter it: microseconds since 1970, from 2001 on so that all have as many digits."""
+    """Return a time as stores filter it: microseconds since 1970, at the earliest 2001 so that all have 16 digits."""
     return min(NEVER - 1, max(_FIRST, round(moment.timestamp() * 1_000_000)))
 
 
@@ -69,12 +69,12 @@ def put(item: MemoryItem, namespace: Namespace, match: Match, *, carries_task_ve
 
 
 def rewrite(namespace: Namespace, key: str, value: Mapping[str, Any]) -> PutOp:
-    """Return the operation that writes a row again, with vectors as its `index` says."""
+    """Return the operation that writes a row again, with the vectors that its `index` names."""
     return PutOp(namespace, key, dict(value), list(value["index"]) or False)
 
 
 def distinct(ops: Sequence[Op]) -> list[Op]:
-    """Return a batch that embeds no text twice: blanks at their end, which embedders pass over, tell texts apart."""
+    """Return a batch that embeds no text twice: equal texts get trailing blanks, which embedders ignore."""
     times: Counter[str] = Counter()
     return [_with_unique_texts(op, times) if isinstance(op, PutOp) and op.value and op.index else op for op in ops]
 
@@ -115,7 +115,7 @@ def _row(item: MemoryItem, namespace: Namespace) -> dict[str, Any]:
 
 
 def retired(status: str, moment: datetime | None) -> int:
-    """Return what stores filter by: since when an item is not active."""
+    """Return the time, as stores filter it, since which an item has not been active."""
     return NEVER if status == "active" else micros(moment or utc_now())
 
 

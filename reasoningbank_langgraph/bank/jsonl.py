@@ -1,4 +1,4 @@
-"""The file a bank is exported to: a line that says what it is, then one item a line. Reading it trusts nothing."""
+"""The file a bank is exported to: a header line, then one item a line. Every line is checked when it is read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Numbered = tuple[int, MemoryItem]
 
 
 def write(path: Path, items: Sequence[MemoryItem]) -> None:
-    """Write items to a file, which appears whole or not at all; one that is there is replaced.
+    """Write items to a file, which appears whole or not at all; an existing file is replaced.
 
     Raises:
         NotAFileError: a folder, a pipe or a device is there.
@@ -48,7 +48,7 @@ def read(path: Path) -> list[Numbered]:
     """Read and check every line.
 
     Raises:
-        ImportFileError: with the line that is wrong, and why.
+        ImportFileError: a line is wrong; the error names it and says why.
     """
     try:
         with open_file(path) as file:
@@ -63,7 +63,7 @@ def read(path: Path) -> list[Numbered]:
 
 
 def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines, which end with the byte 10 and nothing else: texts may hold any other line separator."""
+    """Yield the lines, which end with byte 10 and nothing else: texts may contain any other line separator."""
     number = 0
     while line := file.readline(LINE_BYTES + 1):
         number += 1

@@ -1,6 +1,6 @@
-"""Operations of a bank are generators that yield batches for the store and are sent the results, or its error.
+"""Operations of a bank, as generators that yield batches for the store and are sent the results, or its error.
 
-So each is written once: `run` carries it to a store, and `arun` does so without blocking.
+So each is written once: `run` carries it out on a store, and `arun` does so without blocking.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Question(NamedTuple):
 
 
 def check_question(k: int, max_items: int, min_score: float | None) -> None:
-    """Raise `ValueError` where a search cannot ask for that."""
+    """Raise `ValueError` if a search cannot be asked for this."""
     if k < 1 or max_items < 1:
         raise ValueError(f"k and max_items must be at least 1, got k={k}, max_items={max_items}")
     if min_score is not None and not 0 <= min_score <= 1:
@@ -69,7 +69,7 @@ def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[l
 
 
 def _usable(task: str, task_id: str, past: Past | None) -> dict[str, Any]:
-    """Filter for what may be shown for a task: applied inside the search, so nothing crowds the right rows out."""
+    """Return the filter for rows that may be shown for a task; it acts inside the search, so others take no place."""
     return {
         **(past.active_filter if past else {"status": "active"}),
         "expires": {"$gt": past.at if past else micros(utc_now())},
@@ -112,7 +112,7 @@ def _hits(
 
 
 def _newest(namespace: Namespace, branch: Branch, where: Mapping[str, Any]) -> Ops[tuple[list[SearchItem], IsVisible]]:
-    """Return all rows, the newest first: stores without an index have them in orders of their own."""
+    """Return all rows, newest first: without an index, each store has its own order."""
     rows = yield from rows_where(namespace, where)
     is_visible = yield from visibility(namespace, branch, rows)
     return [row for row in reversed(rows) if is_visible(row)], is_visible

@@ -1,4 +1,4 @@
-"""A bank as it was at a moment: what was written by then and not retired yet."""
+"""A bank as it was at some moment: what had been written by then and not yet retired."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Past(NamedTuple):
-    """A moment and, where it is that of a checkpoint, the branch the checkpoint is on."""
+    """A moment and, if it is that of a checkpoint, the checkpoint's branch."""
 
     at: int
     """Microseconds since 1970."""
@@ -30,7 +30,7 @@ class Past(NamedTuple):
         """Read a moment.
 
         Raises:
-            InvalidMomentError: a time without a zone, or a snapshot of nothing.
+            InvalidMomentError: a time without a zone, or something that is neither a time nor a checkpoint.
         """
         if isinstance(when, datetime):
             if when.tzinfo is None:
@@ -47,23 +47,23 @@ class Past(NamedTuple):
         return cls(micros(moment), Branch.of(thread, when.values, moment))
 
     def contains(self, row: Item) -> bool:
-        """Say whether a row was in the bank, and active."""
+        """Say whether a row was in the bank and active."""
         return bool(row.value["since"] <= self.at < row.value["retired"])
 
     def item(self, row: Item) -> MemoryItem:
-        """Return the record of a row that was there: active then, whatever became of it."""
+        """Return the record of a row that was in the bank: it was active then, whatever happened to it later."""
         return to_item(row).model_copy(update={"status": "active", "retired_at": None})
 
     @property
     def active_filter(self) -> dict[str, Any]:
-        """Filter for what was active."""
+        """The filter for rows that were active."""
         return {"since": {"$lte": self.at}, "retired": {"$gt": self.at}}
 
 
 def items_then(namespace: Namespace, past: Past | None, rows: Sequence[Item]) -> Ops[list[MemoryItem]]:
-    """Return those of the rows that were there, on the branch of the checkpoint if the moment is that of one.
+    """Return those rows that were in the bank, only on the checkpoint's branch if the moment is that of a checkpoint.
 
-    Without a moment all of them are there.
+    Without a moment, all rows are returned.
     """
     if past is None:
         return [to_item(row) for row in rows]

@@ -1,4 +1,4 @@
-"""One writer at a time in each bank of a process: a write looks first, and stores cannot compare and swap.
+"""One writer at a time in each bank of a process: a write reads first, and stores have no compare-and-swap.
 
 Between processes, ids that are fixed beforehand keep two runs of one attempt from writing it twice.
 """
@@ -24,7 +24,7 @@ _POLL_SECONDS = 0.002
 
 
 def _begin_anew() -> None:
-    """Give a forked child locks of its own: a thread of the parent that held one does not exist here to release it."""
+    """Give a forked child new locks: a parent's thread that holds one does not exist in the child to release it."""
     global _registry  # noqa: PLW0603
     _registry = threading.Lock()
     _locks.clear()

@@ -5,9 +5,9 @@
 - `extract`: after the verdict: distil general lessons from the attempt. Nothing is written here
 - `consolidate`: last node of the loop: write the checkpointed lessons into the bank, exactly once
 - `_loop`: the nodes of a whole loop, made from the arguments that both factories share
-- `_base`: what the four nodes share: one object with a sync and an async side that brings its own channels along
-- `_caching`: whether LangGraph keeps what a node does in a cache
-- `_outage`: when the store cannot be reached: the answer is worth more than the memory
+- `_base`: the class of the four nodes, and what a node knows of the run it is part of
+- `_caching`: whether LangGraph caches the updates of a node
+- `_outage`: what is done when the store cannot be reached: the run goes on without it
 """
 
 from reasoningbank_langgraph.nodes.consolidate import create_consolidate

@@ -1,4 +1,4 @@
-"""What the four nodes share: one object with a sync and an async side that brings its own channels along."""
+"""The class of the four nodes, with a sync and an async side, and what a node knows of the run it is part of."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
 _GREGORIAN = datetime(1582, 10, 15, tzinfo=UTC)
-"""Where ids that are made of the time begin to count (RFC 9562)."""
+"""The time from which time-based UUIDs count (RFC 9562)."""
 
 _CACHES = Watch()
 
@@ -42,7 +42,7 @@ class Context(NamedTuple):
 
     @classmethod
     def here(cls, node: str, config: RunnableConfig, state: State) -> Self:
-        """Return what the node that runs now knows. Raises `CachedNodeError` if that is cached."""
+        """Return what the running node knows. Raises `CachedNodeError` if its updates are cached."""
         if _CACHES.sees_cache(config):
             raise CachedNodeError(node)
         return cls(node, config, get_runtime(), state)
@@ -56,7 +56,7 @@ class Context(NamedTuple):
 
     @property
     def thread_id(self) -> str | None:
-        """The thread, or None where the graph runs without a checkpointer."""
+        """The thread, or None if the graph runs without a checkpointer."""
         info = self.runtime.execution_info
         return None if info is None or info.thread_id is None else str(info.thread_id)
 
@@ -67,18 +67,18 @@ class Context(NamedTuple):
 
     @property
     def began(self) -> datetime:
-        """When the checkpoint was made that this step begins on: the same however often it is tried."""
+        """When the checkpoint this step starts from was made: the same however often the step is tried."""
         info = self.runtime.execution_info
         return min(utc_now(), _checkpoint_time(info.checkpoint_id) if info else utc_now())
 
     @property
     def reads_newest(self) -> bool:
-        """Whether the run went on from the newest checkpoint of its thread, with no `checkpoint_id` from the caller."""
+        """Whether the run continues from the newest checkpoint of its thread: the caller gave no `checkpoint_id`."""
         return "checkpoint_id" not in self.config.get("metadata", {})
 
     @property
     def nested(self) -> bool:
-        """Whether the graph runs as a node of another one."""
+        """Whether the graph runs as a node of another graph."""
         info = self.runtime.execution_info
         return info is not None and "|" in info.checkpoint_ns
 
@@ -87,12 +87,12 @@ class Context(NamedTuple):
         return resolve(template, self.configurable, self.runtime.context)
 
     def emit(self, event: Event) -> None:
-        """Send listeners of `stream_mode="custom"` what this step did."""
+        """Send an event to listeners of `stream_mode="custom"`."""
         self.runtime.stream_writer(event)
 
 
 def _checkpoint_time(checkpoint_id: str) -> datetime:
-    """When a checkpoint was made, which LangGraph's ids tell; now for an id of another kind."""
+    """Return when a checkpoint was made, read from LangGraph's id; now if the id is of another kind."""
     try:
         name = UUID(checkpoint_id)
     except ValueError:
@@ -108,9 +108,8 @@ AsyncStep = Callable[[State, Context], Awaitable[Update]]
 class MemoryNode(Runnable[Any, Update]):
     """A LangGraph node with a sync and an async side.
 
-    Added to a graph it brings the channels it reads and writes with it, so a graph's own state need not name them.
-    Where a selector is a function, what it reads is unknown: then the graph's own state is used, and has to include
-    `ReasoningBankState`.
+    It adds the channels it reads and writes to its graph, so the graph's own state need not name them. If a selector is
+    a function, what it reads is unknown: then the graph's own state is used, which must include `ReasoningBankState`.
     """
 
     def __init__(self, name: str, step: Step, astep: AsyncStep, names: ChannelNames) -> None:
@@ -139,7 +138,7 @@ class MemoryNode(Runnable[Any, Update]):
     def _bring_channels(self, names: ChannelNames) -> None:
         """Annotate this node's call: LangGraph reads a node's channels from its first parameter's type.
 
-        The user's own channels are annotated such that LangGraph takes them as whatever those channels are.
+        The user's channels are annotated so that LangGraph keeps whatever kind of channel they are.
         """
         users: dict[str, Any] = dict.fromkeys(map(str, names), Any)
         if names.task != names.messages:

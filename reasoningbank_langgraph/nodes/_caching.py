@@ -1,7 +1,7 @@
-"""Whether LangGraph keeps what a node does in a cache: then the memory of one tenant would be handed to another.
+"""Whether LangGraph caches the updates of a node. A cache would hand the memory of one tenant to another.
 
-No public interface tells. The function that starts further tasks from the running one stands in its config, and knows
-the task and the graph that runs it; the config of that graph holds the same of the task around it.
+No public interface says so. The config of a running task holds the function that starts further tasks from it. That
+function knows the task and the graph that runs it, and the config of that graph leads to the task around it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class Watch:
-    """Looks for caches, and says once where it cannot see."""
+    """Looks for caches, and warns once if it cannot tell."""
 
     def __init__(self) -> None:
         self._blind = False
@@ -30,15 +30,15 @@ class Watch:
             if not self._blind:
                 self._blind = True
                 logger.warning(
-                    "whether a node of the memory is cached cannot be seen with this version of LangGraph (%r): give "
-                    "no cache_policy to these nodes nor to one that holds them, or one tenant sees another's memory",
+                    "with this version of LangGraph it cannot be seen whether a memory node is cached (%r): give no "
+                    "cache_policy to these nodes or to a node that holds them, or one tenant sees another's memory",
                     error,
                 )
             return False
 
 
 def _tasks(config: RunnableConfig) -> Iterator[Any]:
-    """The task that runs, those that called it, and those whose node is the graph in which it runs."""
+    """Yield the running task, the tasks that called it, and those whose node is the graph it runs in."""
     while (call := config.get("configurable", {}).get("__pregel_call")) is not None:
         while not isinstance(call, partial):  # wrapped, in a node with a timeout
             call = call.__closure__[call.__code__.co_freevars.index("call")].cell_contents

@@ -26,7 +26,7 @@ class LoopNodes:
     """Makes the nodes of one loop; the arguments are those of `create_reasoning_bank`.
 
     Raises:
-        ValueError: a method is called whose node needs a model, and none is given.
+        ValueError: a node needs a model and none is given; raised by the method that makes the node.
     """
 
     model: ModelLike | None
@@ -65,12 +65,12 @@ class LoopNodes:
 
     @property
     def critic_like(self) -> ModelLike | None:
-        """The model that judges and compares, None where there is none."""
+        """The model that judges and compares, or None."""
         return self.judge_model or self.model
 
     def distiller(self) -> BaseChatModel:
         """Return the model that distils."""
         model = self.extract_model or self.model
         if model is None:
-            raise ValueError("learning needs a model that distils: give model=... or extract_model=..., or learn=False")
+            raise ValueError("learning needs a model that distils: pass model=... or extract_model=..., or learn=False")
         return chat_model(model)

@@ -1,4 +1,4 @@
-"""When the store cannot be reached: the answer is worth more than the memory, so the run goes on and says so."""
+"""What is done when the store cannot be reached: the run goes on without it and says so."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _OUTAGES = {"OperationalError", "TransportError", "ConnectionError"}
 
 
 def is_outage(error: Exception) -> bool:
-    """Say whether a store was out of reach, in contrast to one that was reached and refused.
+    """Say whether a store could not be reached, unlike one that was reached and refused.
 
-    An error of SQLite is none: the file is on this machine, and the run can be resumed when it is in order.
+    An SQLite error is no outage: the file is on this machine, and the run can be resumed once it is repaired.
     """
     if isinstance(error, (StoreUnavailableError, ConnectionError, TimeoutError)):
         return True
@@ -24,7 +24,7 @@ def is_outage(error: Exception) -> bool:
 
 
 def log_outage(node: str, error: Exception) -> str:
-    """Log an outage and return what the state keeps of it, without secrets: an address may hold a password."""
+    """Log an outage and return its text for the state, without secrets: an address may contain a password."""
     text = f"{node}: {type(error).__name__}: {redact_secrets(str(error)).text}"
     logger.warning("memory is unavailable, the run goes on without: %s", text)
     return text

@@ -17,11 +17,11 @@ from reasoningbank_langgraph.state import ChannelNames, UnwrittenAttempt
 def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, match: Match = "both") -> MemoryNode:
     """Return a node that writes `lessons` into the bank and their ids into `written`.
 
-    All lessons of an attempt become visible together. Retry, resume and replay of the same attempt add nothing: the
-    ids were fixed before, and an attempt with the same thread, task and trajectory is known by its content.
+    All lessons of an attempt become visible together. A retry, resume or replay of the same attempt adds nothing: the
+    ids are fixed beforehand, and an attempt with the same thread, task and trajectory is recognised by its content.
 
-    When the store is out of reach, the run ends with its answer, `memory_error` says why, and the lessons wait in
-    `unwritten` for the next run of the thread; a `retry_policy` of the node has nothing to retry.
+    If the store cannot be reached, the run still ends with its answer. `memory_error` then says why, and the lessons
+    wait in `unwritten` for the next run of the thread. A `retry_policy` on the node has nothing to retry.
 
     Args:
         namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context.
@@ -29,8 +29,8 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
 
     Raises:
         ValueError: `match` is none of the three.
-        NamespaceError: the namespace has a label that stores refuse (here), or lacks a value (when run).
-        MissingStoreError: when run in a graph without a store.
+        NamespaceError: stores refuse a label of the namespace (raised here), or a label has no value (raised in a run).
+        MissingStoreError: the graph runs without a store.
     """
     template = check_template(namespace)
     check_match(match)
@@ -75,10 +75,10 @@ class _Writing:
     """What was written so far.
 
     Args:
-        context: of the node.
-        namespace: of the bank this run writes to.
-        alone: whether nothing was waiting and this is a loop inside another graph, in which something may wait: that
-            graph's channel is then left as it is.
+        context: context of the node.
+        namespace: namespace of the bank this run writes to.
+        alone: whether to leave the channel `unwritten` alone: nothing was waiting here, and the loop runs inside
+            another graph, where something may be waiting.
     """
 
     def __init__(self, context: Context, namespace: list[str], *, alone: bool) -> None:

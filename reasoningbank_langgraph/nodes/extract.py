@@ -1,4 +1,4 @@
-"""After the verdict: distil general lessons from the attempt. Nothing is written here; that is the next node's part."""
+"""After the verdict: distil general lessons from the attempt. Nothing is written here; the next node does that."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ def create_extract(
 ) -> MemoryNode:
     """Return a node that fills `lessons` with at most three items (paper section 3.2), from success and failure alike.
 
-    An indeterminate verdict, a model that fails and a reply that cannot be read give no lessons; `extraction` says
-    why and keeps the raw reply. Ids are fixed here, before anything is written, so a retry or a resume after a crash
-    writes the same rows.
+    There are no lessons if the verdict is indeterminate, the model fails or its reply cannot be read; `extraction` then
+    says why and keeps the raw reply. Ids are fixed here, before anything is written, so a retry or a resume after a
+    crash writes the same rows.
 
     Args:
         model: the chat model that distils.
         max_tokens: cap on the tokens of one reply.
         time_limit: seconds one call may take.
-        weak: whether the model is a weak one, which is asked for one tip in plain words, and only about successes. By
-            default a model that is known to have fewer than three billion parameters is.
+        weak: whether the model is weak. A weak model is asked for one tip in plain words, and only about successes. By
+            default, models known to have fewer than three billion parameters are weak.
         task: channel that holds the task, or a function from the state to it.
         answer: likewise for the answer.
         messages: likewise for the conversation.
 
     Raises:
-        MissingStateError: when run, no verdict is there; or a judged attempt has neither an answer nor messages:
-            `task`, `answer` and `messages` have to be those of the judge.
+        MissingStateError: in a run, there is no verdict, or a judged attempt has neither an answer nor messages:
+            `task`, `answer` and `messages` must be the same as for the judge.
     """
     extractor = LessonExtractor(chat_model(model), max_tokens=max_tokens, time_limit=time_limit, weak=weak)
     names, caller = ChannelNames(task, answer, messages), extractor.caller
@@ -75,7 +75,7 @@ def judged_of(state: State, names: ChannelNames) -> Judged:
     """Return the attempt in the state and the verdict on it.
 
     Raises:
-        MissingStateError: there is no verdict; or an attempt that was judged a success or a failure has neither an
+        MissingStateError: there is no verdict, or an attempt that was judged a success or a failure has neither an
             answer nor messages, because this node looks for them in other channels than the judge did.
     """
     if not state.get("verdict"):
@@ -127,7 +127,7 @@ def make_items(judged: Judged, distilled: Extraction, model: str, context: Conte
 def lessons_update(
     items: list[MemoryItem], distilled: Extraction, caller: ModelCaller, context: Context, started: float
 ) -> Update:
-    """Emit what was distilled and how the model was asked, and return it for the state."""
+    """Emit an event with what was distilled and how the model was asked, and return the update of the state."""
     model = caller.asked_how()
     report = ExtractionReport(
         reason=distilled.reason,

@@ -34,14 +34,14 @@ def create_judge(
 ) -> MemoryNode:
     """Return a node that fills `verdict`.
 
-    An attempt without an answer, and a judge that fails, give an `indeterminate` verdict: nothing is learned then. Of
-    each kind of failure the first is logged as a warning. Nothing a judge's model says is streamed with
+    If the attempt has no answer or the judge fails, the verdict is `indeterminate` and nothing is learned. The first
+    failure of each kind is logged as a warning. Replies of a judge's model are not streamed with
     `stream_mode="messages"`.
 
     Args:
         model: judges by `LLMJudge` unless `judge` is given.
         judge: any judge, or a function of the attempt (or of attempt and `config`), sync or async. It returns a
-            `Verdict`, or True for success and False for failure; an `assert` that fails in it is a failure.
+            `Verdict`, or True for success and False for failure; a failed `assert` in it counts as a failure.
         time_limit: seconds one call of the model may take.
         task: channel that holds the task, or a function from the state to it.
         answer: likewise for the answer.
@@ -49,7 +49,7 @@ def create_judge(
 
     Raises:
         ValueError: neither a model nor a judge is given.
-        JudgeError: when run, the judge returns neither a verdict nor a bool.
+        JudgeError: in a run, the judge returns neither a verdict nor a bool.
     """
     if judge is not None:
         runnable = as_judge(judge)
@@ -83,10 +83,10 @@ def create_judge(
 
 
 def _unanswered(attempt: Attempt, names: ChannelNames) -> Verdict | None:
-    """An attempt that left nothing to judge."""
+    """Return the verdict on an attempt that left nothing to judge."""
     if not is_empty(attempt):
         return None
-    rationale = f"no answer in channel {names.answer!r} and no new message of the model in {names.messages!r}"
+    rationale = f"no answer in channel {names.answer!r} and no new message from the model in {names.messages!r}"
     return Verdict(status="indeterminate", reason="no_evidence", rationale=rationale, judge="none")
 
 
@@ -110,7 +110,7 @@ def _update(verdict: Verdict, judge: object, context: Context, started: float) -
 
 
 def _asked_how(judge: object) -> dict[str, Any]:
-    """How the model that judges is asked; of an ensemble with several, the first that was."""
+    """Return how the judging model was asked; in an ensemble of several, the first one that was asked."""
     ways = [caller.asked_how() for caller in _callers(judge)]
     return next((way for way in ways if way["asked"]), {"asked": None, "fallbacks": {}})
 

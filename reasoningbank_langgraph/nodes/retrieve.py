@@ -29,25 +29,26 @@ def create_retrieve(
 ) -> MemoryNode:
     """Return a node that fills `memories` (records) and `memory_prompt` (text for the model) for the task.
 
-    Lessons of the same task are never returned, nor those of another branch of the same thread. The model sees the
-    lessons only if its prompt includes `memory_prompt`, best as a user message before the task. When the store is out
-    of reach, there are no lessons and `memory_error` says why: the task is solved without, and a `retry_policy` of the
-    node has nothing to retry. Retries of a connection belong to the store's client.
+    Lessons of the same task are never returned, nor lessons of another branch of the same thread. The model sees the
+    lessons only if its prompt includes `memory_prompt`, best as a user message before the task.
+
+    If the store cannot be reached, the task is solved without lessons, and `memory_error` says why. A `retry_policy` on
+    the node has nothing to retry: let the store's client retry its connection.
 
     Args:
         namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context.
-        k: experiences to retrieve; one is best in the paper (section 4.5).
-        max_items: lessons to show in all.
-        min_score: floor of the similarity, 0..1.
-        task: channel that holds the task (text, or messages of which the last of the user counts), or a function
-            from the state to it.
+        k: number of experiences to retrieve; one is best in the paper (section 4.5).
+        max_items: largest number of lessons to show.
+        min_score: lowest similarity, 0..1.
+        task: channel that holds the task (text, or messages, where the user's last one counts), or a function from
+            the state to it.
         answer: likewise for the answer.
         messages: likewise for the conversation.
 
     Raises:
-        NamespaceError: the namespace has a label that stores refuse (here), or lacks a value (when run).
-        InvalidTaskError: when run, the task is empty, too long or no text.
-        MissingStoreError: when run in a graph without a store.
+        NamespaceError: stores refuse a label of the namespace (raised here), or a label has no value (raised in a run).
+        InvalidTaskError: in a run, the task is empty, too long or not text.
+        MissingStoreError: the graph runs without a store.
     """
     template, names = check_template(namespace), ChannelNames(task, answer, messages)
     options: dict[str, Any] = {"k": k, "max_items": max_items, "min_score": min_score}
@@ -75,7 +76,7 @@ def create_retrieve(
 
 
 class _Search:
-    """What is searched where, and what the state becomes with what is found."""
+    """One search: the bank, the question, and the update of the state with what is found."""
 
     def __init__(self, state: State, context: Context, template: Sequence[str], names: ChannelNames) -> None:
         self.started, self.context = time.perf_counter(), context
@@ -106,7 +107,7 @@ class _Search:
 
 
 def _channels(memories: list[RetrievedMemory]) -> Update:
-    """What the lessons fill, and what an earlier task left that is no part of this one."""
+    """Return the channels that the lessons fill, and clear those that an earlier task filled."""
     return {
         "memories": [memory.to_json() for memory in memories],
         "memory_prompt": render_memories(memories),

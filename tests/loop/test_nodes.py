@@ -193,7 +193,7 @@ def test_an_attempt_that_left_nothing_is_shown_to_no_judge(state, asynchronously
     nothing = Verdict(
         status="indeterminate",
         reason="no_evidence",
-        rationale="no answer in channel 'answer' and no new message of the model in 'messages'",
+        rationale="no answer in channel 'answer' and no new message from the model in 'messages'",
         judge="none",
     )
     assert update["verdict"] == nothing.to_json()
