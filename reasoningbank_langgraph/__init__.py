@@ -17,6 +17,7 @@ Names are imported when they are first used, so importing the package loads neit
 - `extraction`: from a judged attempt to a few general lessons (paper section 3.2): ask, accept, leave out details
 - `solvers`: what users bring as a solver: functions and Runnables as they are
 - `matts`: memory-aware test-time scaling (paper section 4): several attempts at a task, all with the same memory
+- `policies`: what follows from counted outcomes: whether memory is shown at all, and which lessons come first
 - `bank`: the memory bank: lessons in any LangGraph store
 - `store`: ChromaStore: a complete LangGraph store on Chroma. Nothing outside this folder imports chromadb
 - `chat`: talk to any chat model: what to ask and how to read the reply are pure functions, and every call has limits
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge, SelfConsistencyJudge
     from reasoningbank_langgraph.matts import Scaling, create_matts
     from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
+    from reasoningbank_langgraph.policies import Guard
     from reasoningbank_langgraph.records import Attempt, MemoryItem, RetrievedMemory, Verdict
     from reasoningbank_langgraph.state import ReasoningBankState
     from reasoningbank_langgraph.store import ChromaStore
@@ -52,6 +54,7 @@ _HOMES = {
     "Attempt": "records",
     "ChromaStore": "store",
     "EnsembleJudge": "judges",
+    "Guard": "policies",
     "LLMJudge": "judges",
     "MemoryBank": "bank",
     "MemoryItem": "records",
@@ -75,6 +78,7 @@ __all__ = [
     "Attempt",
     "ChromaStore",
     "EnsembleJudge",
+    "Guard",
     "LLMJudge",
     "MemoryBank",
     "MemoryItem",

@@ -15,7 +15,7 @@ ROWS = [
     ["prompts", "text", "events"],
     ["chat", "parsing", "embeddings"],
     ["state"],
-    ["store"],
+    ["store", "policies"],
     ["bank", "math_answers"],
     ["judges"],
     ["extraction"],

@@ -1,0 +1,11 @@
+"""What follows from counted outcomes: whether memory is shown at all, and which lessons come first.
+
+- `evidence`: an always-valid test on pairs: how much the outcomes so far speak for harm, however often one looks
+- `guard`: solves a share of the tasks without memory and switches it off where it hurts, on where it helps
+- `credit`: what a lesson is worth: attempts with and without it at the same task, compared
+"""
+
+from reasoningbank_langgraph.policies.credit import Credit, compare, nearest_by_utility
+from reasoningbank_langgraph.policies.guard import Guard, GuardState, GuardStatus, Pairs
+
+__all__ = ["Credit", "Guard", "GuardState", "GuardStatus", "Pairs", "compare", "nearest_by_utility"]

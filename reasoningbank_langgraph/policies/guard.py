@@ -1,0 +1,129 @@
+"""Solves a share of the tasks without memory and switches it off where it hurts, on where it helps."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+from reasoningbank_langgraph.policies.evidence import evidence
+from reasoningbank_langgraph.records import Count, Record
+
+GuardState = Literal["trying", "on", "off"]
+"""What a guard has found. `trying`: nothing yet, memory is shown; `on`: memory helps; `off`: memory hurts, so it is
+shown to a few tasks only, which tell when that changes."""
+
+_RARE = 0.25
+"""Off, memory is shown to this part of the share that would else go without it."""
+_WAITING = 8
+
+
+class Pairs(Record):
+    """Pairs of tasks, one solved with memory and one without, by what came of the two."""
+
+    fixed: Count = 0
+    """Right with memory, wrong without."""
+    broken: Count = 0
+    """Wrong with memory, right without."""
+    ties: Count = 0
+
+    @property
+    def hurts(self) -> float:
+        """How much the pairs speak for memory doing harm: 1 is nothing, 20 is beyond 5 % of chance."""
+        return evidence(self.broken, self.fixed)
+
+    @property
+    def helps(self) -> float:
+        """How much they speak for memory doing good."""
+        return evidence(self.fixed, self.broken)
+
+    def with_one(self, *, shown: bool, held_out: bool) -> Pairs:
+        """Return these and one more pair: whether each of its two tasks was solved."""
+        kind = "ties" if shown == held_out else "fixed" if shown else "broken"
+        return self.model_copy(update={kind: getattr(self, kind) + 1})
+
+
+class GuardStatus(Record):
+    """What a guard knows of one bank and one model."""
+
+    state: GuardState = "trying"
+    shown: Count = 0
+    """Tasks solved with memory, in all; `shown_right` of them rightly."""
+    shown_right: Count = 0
+    held_out: Count = 0
+    """Tasks solved without it, though there were lessons for them."""
+    held_out_right: Count = 0
+    pairs: Pairs = Pairs()
+    """Of the test that runs."""
+    decided_by: Pairs | None = None
+    """Of the last test that came to an end."""
+    tests: Count = 0
+    """How many tests came to an end."""
+    changes: Count = 0
+    """How often the state changed."""
+    waiting_shown: tuple[bool, ...] = ()
+    """Whether tasks were solved that have no partner yet, the newest last."""
+    waiting_held_out: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Keeps memory from costing accuracy for long: some tasks are solved without it, and the difference is tested.
+
+    A bank has a guard of its own for each model. A task with memory and one without, the latest that has no partner,
+    make a pair; an always-valid test looks at the pairs of which one was solved (`GuardStatus.pairs`). Every test that
+    comes to an end decides, `off` or `on`, and the next one begins with no pairs, also where it confirmed the state: so
+    what an old bank did binds no decision on the present one. Each test finds harm where there is none with a chance
+    of at most `alpha`; a memory that never makes a difference is ever switched off with one of at most
+    `alpha / (1 - alpha)`. Mild harm is found late.
+
+    Switched off, memory is shown to a quarter of `share` only, until it helps those tasks.
+
+    Raises:
+        ValueError: `share` or `alpha` is not between 0 and 1.
+    """
+
+    share: float = 0.2
+    """Part of the tasks that are solved without memory, chosen by a hash of the task, anew for each test. The evidence
+    grows fastest at one half."""
+    alpha: float = 0.05
+    """Chance of a false alarm of one test."""
+    model: str = ""
+    """A name for the model that solves: another one begins anew."""
+    seed: int = 0
+    """Another one chooses other tasks."""
+
+    def __post_init__(self) -> None:
+        for name in ("share", "alpha"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name} must be between 0 and 1, got {getattr(self, name)!r}")
+
+    def shows(self, task_key: str, status: GuardStatus) -> bool:
+        """Say whether a task is to be solved with memory: the same answer for the same task as long as a test runs."""
+        digest = hashlib.sha256(f"{self.seed}|{status.tests}|{task_key}".encode()).digest()
+        place = int.from_bytes(digest[:8]) / 2**64
+        return place >= (1 - _RARE * self.share if status.state == "off" else self.share)
+
+    def after(self, status: GuardStatus, *, shown: bool, right: bool) -> GuardStatus:
+        """Return what is known after one more task was solved, with memory or without it, rightly or not.
+
+        A task may come once in a test (`GuardStatus.tests`): one that comes often would else decide alone.
+        """
+        arm, other = ("shown", "held_out") if shown else ("held_out", "shown")
+        counted = {arm: getattr(status, arm) + 1, f"{arm}_right": getattr(status, f"{arm}_right") + right}
+        own, partners = getattr(status, f"waiting_{arm}"), getattr(status, f"waiting_{other}")
+        if not partners:
+            return status.model_copy(update={**counted, f"waiting_{arm}": (*own, right)[-_WAITING:]})
+        outcomes = {arm: right, other: partners[-1]}
+        pairs = status.pairs.with_one(shown=outcomes["shown"], held_out=outcomes["held_out"])
+        left = {f"waiting_{other}": partners[:-1]}
+        return self._decide(status.model_copy(update={**counted, **left, "pairs": pairs}))
+
+    def _decide(self, status: GuardStatus) -> GuardStatus:
+        pairs, enough = status.pairs, 1 / self.alpha
+        if max(pairs.hurts, pairs.helps) < enough:
+            return status
+        state: GuardState = "off" if pairs.hurts >= enough else "on"
+        decided = {"state": state, "decided_by": pairs, "tests": status.tests + 1}
+        afresh = {"pairs": Pairs(), "waiting_shown": (), "waiting_held_out": ()}
+        return status.model_copy(update={**decided, **afresh, "changes": status.changes + (state != status.state)})
