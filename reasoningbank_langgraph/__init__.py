@@ -5,22 +5,22 @@ Names are imported when they are first used, so importing the package loads neit
 - `errors`: every error the package raises on purpose, as a tree
 - `records`: the records that travel through the loop: frozen, JSON in, JSON out
 - `messages`: messages of a trajectory as plain records, made from whatever form LangChain and LangGraph users have
-- `namespaces`: namespaces with labels in braces, filled when a graph runs: one bank a tenant, never a shared one
+- `namespaces`: namespaces with labels in braces, filled when a graph runs: one bank for each tenant
 - `driver`: carries the requests of a model dialogue or of a bank operation, sync and async
-- `prompts`: every prompt as a constant. Our own wording throughout
-- `state`: what a graph's state holds: its channels, and where an attempt begins and ends in them
-- `events`: what `stream_mode="custom"` yields, one event a step
+- `prompts`: every prompt as a constant, in our own words
+- `state`: a graph's state: its channels, and where an attempt begins and ends in them
+- `events`: what `stream_mode="custom"` yields: one event for each step
 - `embeddings`: embedders: the packaged offline one, and a stable name for any
 - `graph`: the loop, in order: retrieve, solve, judge, extract, consolidate
 - `nodes`: the four nodes of the loop
 - `judges`: who says whether an attempt succeeded
 - `extraction`: from a judged attempt to a few general lessons (paper section 3.2): ask, accept, leave out details
-- `solvers`: what users bring as a solver: functions and Runnables as they are
+- `solvers`: solvers that users bring: functions, Runnables and agents
 - `matts`: memory-aware test-time scaling (paper section 4): several attempts at a task, all with the same memory
 - `policies`: what follows from counted outcomes: whether memory is shown at all, and which lessons come first
 - `bank`: the memory bank: lessons in any LangGraph store
 - `store`: ChromaStore: a complete LangGraph store on Chroma. Nothing outside this folder imports chromadb
-- `chat`: talk to any chat model: what to ask and how to read the reply are pure functions, and every call has limits
+- `chat`: talking to any chat model: what to ask and how to read replies are pure functions, and every call has limits
 - `parsing`: model reply -> verdict or items: tolerant of form, strict about meaning
 - `text`: the block of lessons a model sees, and untrusted text: sanitised, fenced, cut to a budget, redacted
 - `math_answers`: final answers of math problems: found in a reply, and compared with the known answer
@@ -29,7 +29,7 @@ Names are imported when they are first used, so importing the package loads neit
 - `experiments`: does memory help? Arms, controls and statistics that say so honestly
 - `cli`: the command `reasoningbank`
 - `testing`: public helpers for tests: fakes that need no network, and the contract that a store has to meet
-- `files`: files that a user names: read and replaced only where they are files, so nothing hangs or is destroyed
+- `files`: files that a user names: read or replaced only if they are regular files, so nothing hangs or is destroyed
 """
 
 from importlib import import_module

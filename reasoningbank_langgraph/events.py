@@ -1,4 +1,4 @@
-"""What `stream_mode="custom"` yields: one event a step, with counts, ids and milliseconds."""
+"""What `stream_mode="custom"` yields: one event for each step, with counts, ids and milliseconds."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing_extensions import TypedDict
 from reasoningbank_langgraph.records import IndeterminateReason, VerdictStatus
 
 TYPE: Final = "reasoningbank"
-"""The `type` of every event, by which it is told from those of the graph around the loop."""
+"""The `type` of every event, which sets it apart from events of the graph around the loop."""
 ExtractionReason = Literal[
     "indeterminate", "unparsed", "refused", "truncated", "empty", "error", "dropped", "weak_model"
 ]
 """Why an attempt gave no lesson. `indeterminate`: it has no verdict to learn from; `unparsed`: the model's reply holds
-no lesson that can be read; `refused`: the model refused; `truncated`: the reply broke off before a lesson was whole;
-`empty`: the model found nothing worth keeping, or said nothing; `error`: the call failed, and `raw` holds the error;
-`dropped`: every lesson was left out, and `dropped` says why; `weak_model`: a weak model learns from no failure."""
+no readable lesson; `refused`: the model refused; `truncated`: the reply ended before a lesson was complete; `empty`:
+the model found nothing worth keeping, or said nothing; `error`: the call failed, and `raw` holds the error; `dropped`:
+every lesson was left out, and `dropped` says why; `weak_model`: weak models are not asked about failures."""
 DropReason = Literal[
     "over_cap",
     "copied",
@@ -29,15 +29,15 @@ DropReason = Literal[
     "empty_title",
     "about_prompt",
 ]
-"""Why a lesson of a reply was left out. `over_cap`: the attempt has as many lessons as are kept; `copied`: it repeats
-the attempt, the prompt, a lesson that was shown or another one of the reply; `task_details`: it names numbers, names or
-addresses of its task; `invalid`: one of its texts is blank or too long; `broken_off`: a text ends in mid-sentence;
-`masked`: it speaks of letters in place of numbers or names; `mixed_scripts`: letters of another script stand in it;
-`empty_title`: its title would suit any lesson; `about_prompt`: it speaks of the request and not of tasks."""
+"""Why a lesson of a reply was left out. `over_cap`: the attempt already has as many lessons as are kept; `copied`: it
+repeats the attempt, the prompt, a lesson that was shown or another lesson of the reply; `task_details`: it contains
+numbers, names or addresses of its task; `invalid`: one of its texts is blank or too long; `broken_off`: a text ends in
+mid-sentence; `masked`: it uses letters in place of numbers or names; `mixed_scripts`: it contains letters of another
+script; `empty_title`: its title would suit any lesson; `about_prompt`: it is about the request and not about tasks."""
 SelectedBy = Literal["only", "verifier", "majority", "model", "judge", "first", "function"]
-"""What selected a rollout. `only`: no other one ended without an error; `verifier`: a verifier accepted it;
-`majority`: its answer has the most votes; `model`: a model chose it; `judge`: no answer has the most votes, and the
-judge takes this one for a success; `first`: nothing else decides; `function`: the function given as `select`."""
+"""What selected a rollout. `only`: all others ended with an error; `verifier`: a verifier accepted it; `majority`: its
+answer has the most votes; `model`: a model chose it; `judge`: no answer has the most votes, and the judge considers
+this one a success; `first`: nothing else decided; `function`: the function passed as `select` chose it."""
 
 
 class _Event(TypedDict):
@@ -47,7 +47,7 @@ class _Event(TypedDict):
     count: int
     """How many lessons, verdicts or rollouts the step dealt with."""
     ids: list[str]
-    """Ids of the lessons it dealt with."""
+    """Ids of the lessons that the step dealt with."""
 
 
 class RetrievedEvent(_Event):
@@ -55,26 +55,26 @@ class RetrievedEvent(_Event):
 
     event: Literal["retrieved"]
     scores: list[float | None]
-    """Similarity of each lesson to the task, 0..1; None from a store without an index."""
+    """Similarity of each lesson to the task, 0..1; None if the store has no index."""
     namespace: list[str]
     """The bank, labels filled in."""
 
 
 class JudgedEvent(_Event):
-    """An attempt was judged; with MaTTS one event stands for all rollouts of the task."""
+    """An attempt was judged; with MaTTS, one event covers all rollouts of the task."""
 
     event: Literal["judged"]
     statuses: NotRequired[dict[VerdictStatus, int]]
     """With MaTTS: how many verdicts have each status."""
     status: NotRequired[VerdictStatus]
-    """Of a single attempt, as are `reason`, `judge`, `asked` and `fallbacks`."""
+    """Only for a single attempt, like `reason`, `judge`, `asked` and `fallbacks`."""
     reason: NotRequired[IndeterminateReason | None]
     """Why the verdict is indeterminate."""
     judge: NotRequired[str]
     asked: NotRequired[str | None]
     """The reply format the model was asked for; None before its first reply, and without a model."""
     fallbacks: NotRequired[dict[str, int]]
-    """How often its server refused which reply format or token cap."""
+    """How often the server refused each reply format or token cap."""
 
 
 class ExtractedEvent(_Event):
@@ -84,31 +84,31 @@ class ExtractedEvent(_Event):
     reason: ExtractionReason | None
     """Why there are none."""
     dropped: dict[DropReason, int]
-    """How many were left out, by reason."""
+    """How many lessons were left out, by reason."""
     asked: str | None
     fallbacks: dict[str, int]
 
 
 class ConsolidatedEvent(_Event):
-    """Lessons were written; `count` is how many were new, `ids` all that the bank now holds of this attempt."""
+    """Lessons were written. `count` is the number of new ones, `ids` all that the bank now holds of this attempt."""
 
     event: Literal["consolidated"]
     namespace: list[str]
     error: NotRequired[str]
-    """Why the bank could not be reached: the lessons wait in `unwritten`."""
+    """Why the bank could not be reached. The lessons then wait in `unwritten`."""
 
 
 class RolloutEvent(_Event):
-    """One rollout of MaTTS came to its end."""
+    """One rollout of MaTTS ended."""
 
     event: Literal["rollout"]
     number: int
     status: VerdictStatus | None
-    """Of its verdict, None where it was not judged."""
+    """Status of its verdict; None if it was not judged."""
     error: str | None
     checks: int
     usage: dict[str, int]
-    """Tokens of all its model calls: `input_tokens, output_tokens, total_tokens`."""
+    """Tokens of all model calls of the rollout: `input_tokens, output_tokens, total_tokens`."""
 
 
 class SelectedEvent(_Event):
@@ -118,12 +118,12 @@ class SelectedEvent(_Event):
     number: int
     by: SelectedBy
     oracle: bool
-    """Whether the known answer had a say in it."""
+    """Whether the known answer influenced the choice."""
 
 
 Event = RetrievedEvent | JudgedEvent | ExtractedEvent | ConsolidatedEvent | RolloutEvent | SelectedEvent
 
 
 def milliseconds_since(started: float) -> float:
-    """Return the milliseconds since a time that `time.perf_counter` gave."""
+    """Return the milliseconds since a time returned by `time.perf_counter`."""
     return round((time.perf_counter() - started) * 1000, 3)

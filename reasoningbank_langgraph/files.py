@@ -1,4 +1,4 @@
-"""Files that a user names: read and replaced only where they are files, so nothing hangs or is destroyed."""
+"""Files that a user names: read or replaced only if they are regular files, so nothing hangs or is destroyed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def open_file(path: Path) -> BinaryIO:
     """Open a file for reading its bytes.
 
     Raises:
-        NotAFileError: it is a folder, a pipe, a socket or a device, which may never end or never begin.
-        OSError: it is not there or cannot be read.
+        NotAFileError: it is a folder, a pipe, a socket or a device; reading one of these may never end.
+        OSError: it does not exist or cannot be read.
     """
     check_file(path)
     handle = os.open(path, os.O_RDONLY | _AT_ONCE)
@@ -28,6 +28,6 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def check_file(path: Path) -> None:
-    """Raise `NotAFileError` if something is there that is no file."""
+    """Raise `NotAFileError` if the path exists and is not a regular file."""
     if path.exists() and not path.is_file():
         raise NotAFileError(path)

@@ -42,9 +42,9 @@ def create_reasoning_bank(
 ) -> StateGraph[Any, Any, Any, Any]:
     """Wrap a solver into the loop of ReasoningBank (paper section 3.2, figure 2).
 
-    A store, judge or model that is out of reach ends no run: `memory_error`, the verdict or `extraction` says so, and
-    lessons that were not written wait for the thread's next run. So a `retry_policy` on these nodes, of their own or by
-    `set_node_defaults`, never acts on an outage: let the model (`max_retries`) and the store's client try again.
+    A run goes on if the store, the judge or a model cannot be reached: `memory_error`, the verdict or `extraction` says
+    so, and lessons that were not written wait for the thread's next run. So a `retry_policy` on these nodes, also one
+    set by `set_node_defaults`, never acts on an outage: let the model (`max_retries`) and the store's client retry.
 
     Example:
         ```python
@@ -56,39 +56,39 @@ def create_reasoning_bank(
     Args:
         solver: a node function, Runnable or compiled graph. It reads `task`, `messages` and `memory_prompt` and
             returns `answer` and/or `messages`. An agent, that is a compiled graph that reads `messages`, is shown the
-            task as the last message of the user (unless that is there already) and before it the lessons, which
-            do not stay in the conversation. Keep the agent without a checkpointer of its own: it has that of the
-            graph, and in a conversation of its own the lessons would stay. Messages of one role may stand in a row:
-            lessons before the task, and the replies to several checks. Where a model's prompt format wants roles to
-            take turns, join them with LangChain's `merge_message_runs` before the call, in an agent by a middleware
-            made with `wrap_model_call`.
-        model: judges and distils, unless one of the next three says otherwise.
+            task as the user's last message (unless it is there already), and the lessons before it. The lessons do not
+            stay in the conversation. Compile the agent without a checkpointer: it uses that of the graph, and with one
+            of its own the lessons would stay in its conversation. Several messages of one role may follow each other:
+            lessons before the task, and the replies to several checks. If a model's prompt format wants roles to
+            alternate, join them with LangChain's `merge_message_runs` before the call; in an agent, do so in a
+            middleware made with `wrap_model_call`.
+        model: judges and distils, unless one of the next three arguments replaces it.
         judge: any judge, or a function from `Attempt` to `Verdict`, in place of `LLMJudge`.
         judge_model: model of the judge.
         extract_model: model that distils lessons.
-        namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context,
-            one bank a tenant.
-        learn: False retrieves only: the bank stays as it is.
-        k: experiences to retrieve.
-        max_items: lessons to show in all.
-        min_score: floor of the similarity, 0..1.
+        namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context, so
+            that each tenant has a bank.
+        learn: whether to learn; with False the graph only retrieves, and the bank stays as it is.
+        k: number of experiences to retrieve.
+        max_items: largest number of lessons to show.
+        min_score: lowest similarity, 0..1.
         match: what a later task is matched with: the `task` a lesson was learned on, the `lesson`, or `both`.
         time_limit: seconds one call of the judging or distilling model may take.
         task: the solver's name for the task's channel, or a function from the state to the task.
         answer: likewise for the answer.
         messages: likewise for the conversation.
-        state_schema: your own state, where the solver needs further channels or one of the three is a function.
-        scaling: several attempts at each task in place of one, for example `Scaling(k=5, mode="parallel")`; the graph
-            is then that of `create_matts`.
+        state_schema: your own state, if the solver needs further channels or one of the three is a function.
+        scaling: makes several attempts at each task, for example `Scaling(k=5, mode="parallel")`; the graph is then
+            that of `create_matts`.
 
     Returns:
         An uncompiled graph: choose checkpointer, store and name with `compile`.
 
     Raises:
-        ValueError: `learn` is on and no model is given for what needs one; or the solver is a compiled graph that
-            reads neither `messages` nor `task`.
-        TypeError: the judge or a model is none.
-        NamespaceError: the namespace has a label that stores refuse.
+        ValueError: `learn` is on and a node that needs a model has none; or the solver is a compiled graph that reads
+            neither `messages` nor `task`.
+        TypeError: `judge` is not a judge, or a model is not a model.
+        NamespaceError: stores refuse a label of the namespace.
     """
     if scaling is not None and not isinstance(scaling, Scaling):
         raise TypeError(f"scaling must be a Scaling, for example Scaling(k=3), got {type(scaling).__name__}")

@@ -1,4 +1,4 @@
-"""Messages of a trajectory as plain records, made from whatever form LangChain and LangGraph users have."""
+"""Messages of a trajectory as plain records, made from any form that LangChain and LangGraph users have."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROLES = {
 
 
 def well_formed(text: str) -> str:
-    """Return the text without lone surrogates, which UTF-8 cannot hold: pairs join, others become U+FFFD."""
+    """Return the text without lone surrogates, which UTF-8 cannot encode: pairs are joined, others become U+FFFD."""
     if not _SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -32,7 +32,7 @@ def well_formed(text: str) -> str:
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LEVELS, _LONGEST_NUMBER = 64, 2_000
-"""Levels of nesting that are kept, and bits of a number."""
+"""Deepest level of nesting, and largest number of bits of a number, that are kept."""
 _REPR = Repr()
 _REPR.maxlevel, _REPR.maxstring, _REPR.maxother = 3, 80, 80
 Text = Annotated[str, AfterValidator(well_formed)]
@@ -48,9 +48,9 @@ class Message(BaseModel):
     name: Text | None = None
     tool_calls: tuple[dict[str, Any], ...] = ()
     tool_call_id: Text | None = None
-    """Of the result of a tool: the call it answers."""
+    """In a tool's result: id of the call it answers."""
     status: Text | None = None
-    """Of the result of a tool: `success` or `error`, where it is known."""
+    """In a tool's result: `success` or `error`, if known."""
 
     @property
     def text(self) -> str:
@@ -58,7 +58,7 @@ class Message(BaseModel):
         return content_text(self.content)
 
     def identity_json(self) -> str:
-        """Return the message as JSON without the ids of tool calls and blocks, which every run makes up anew."""
+        """Return the message as JSON without the ids of tool calls and blocks, which differ in every run."""
         blocks = self.content if isinstance(self.content, str) else [_without_id(block) for block in self.content]
         calls = tuple(_without_id(call) for call in self.tool_calls)
         same = self.model_copy(update={"content": blocks, "tool_calls": calls})
@@ -149,7 +149,7 @@ def _make(role: Any, content: Any, tool_calls: Iterable[Mapping[str, Any]] = (),
 
 
 def _call(call: Any) -> dict[str, Any]:
-    """LangChain calls have `name, args`, OpenAI's a `function` with `name, arguments` (JSON text)."""
+    """Return a tool call as a record. LangChain's have `name, args`; OpenAI's a `function` with `name, arguments`."""
     if not isinstance(call, Mapping):
         raise InvalidRecordError(f"a tool call must be a mapping, got {short_repr(call)}")
     function = call.get("function")
@@ -159,7 +159,7 @@ def _call(call: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any, levels: int = _LEVELS) -> Any:
-    """Return JSON data that every store and checkpoint can hold: what is not (bytes of an image, say) is named."""
+    """Return JSON data that any store and checkpoint can hold; other values, such as image bytes, are named."""
     if not isinstance(value, (Mapping, list, tuple)):
         return _plain_scalar(value)
     if not levels:
@@ -170,7 +170,7 @@ def _plain(value: Any, levels: int = _LEVELS) -> Any:
 
 
 def _plain_scalar(value: Any) -> Any:
-    """A number that JSON, or a checkpoint's 64 bits, cannot hold becomes a text."""
+    """Return a scalar; a number that JSON or 64 bits of a checkpoint cannot hold becomes text."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -183,7 +183,7 @@ def _plain_scalar(value: Any) -> Any:
 
 
 def short_repr(value: Any) -> str:
-    """Return a value for an error message: its `repr`, cut at 80 characters, however deep or long it is."""
+    """Return a value for an error message: its `repr`, cut to 80 characters, however deep or long the value is."""
     try:
         return _REPR.repr(value)[:80]
     except ValueError:  # a number of more digits than Python writes

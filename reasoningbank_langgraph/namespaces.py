@@ -1,4 +1,4 @@
-"""Namespaces with labels in braces, filled when a graph runs: one bank a tenant, never a shared one."""
+"""Namespaces with labels in braces, filled when a graph runs: one bank for each tenant, never a shared one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def check_template(namespace: str | Sequence[str]) -> tuple[str, ...]:
     """Return the template as a tuple of labels.
 
     Raises:
-        InvalidNamespaceLabelError: it is empty, or a label is one that stores refuse or has a stray brace.
+        InvalidNamespaceLabelError: it is empty, stores refuse a label, or a label has a stray brace.
     """
     labels = _labels(namespace)
     check_labels([_without_placeholders(label) if isinstance(label, str) else label for label in labels])
@@ -28,10 +28,10 @@ def check_template(namespace: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def check_labels(namespace: str | Sequence[str]) -> tuple[str, ...]:
-    """Return labels that are to be taken as they stand, braces included, as a tuple.
+    """Return labels to be used literally, braces included, as a tuple.
 
     Raises:
-        InvalidNamespaceLabelError: there are none, or one that stores refuse.
+        InvalidNamespaceLabelError: there are no labels, or stores refuse one.
     """
     labels = _labels(namespace)
     if not labels:
@@ -44,7 +44,7 @@ def check_labels(namespace: str | Sequence[str]) -> tuple[str, ...]:
 
 
 class Filled(tuple[str, ...]):
-    """Labels whose braces, if any, come from a value: that of a user called `{you}`, say."""
+    """Labels whose braces, if any, are part of a value: that of a user called `{you}`, for example."""
 
     __slots__ = ()
 
@@ -53,7 +53,7 @@ def check_filled(namespace: str | Sequence[str]) -> tuple[str, ...]:
     """Return labels of one bank, as `check_labels` does.
 
     Raises:
-        InvalidNamespaceLabelError: a label is still a placeholder, or one that stores refuse.
+        InvalidNamespaceLabelError: a label is still a placeholder, or stores refuse it.
     """
     labels = check_labels(namespace)
     if not isinstance(namespace, Filled) and (unfilled := list(filter(_PLACEHOLDER.fullmatch, labels))):
@@ -70,7 +70,7 @@ def _labels(namespace: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _without_placeholders(label: str) -> str:
-    """A brace that opens no placeholder is a slip, and taken as it stands it would make one bank for all."""
+    """Return the label with `x` for each placeholder. Any other brace is a mistake that would make one bank for all."""
     if "{" in (rest := _PLACEHOLDER.sub("x", label)) or "}" in rest:
         raise InvalidNamespaceLabelError(
             label, "has a brace that is not part of a placeholder: write {name}, with letters, digits and _ only"
@@ -79,7 +79,7 @@ def _without_placeholders(label: str) -> str:
 
 
 def read(holder: Any, name: str) -> Any:
-    """Return what a mapping, a dataclass or a model holds under a name, or None."""
+    """Return the value under a name in a mapping, a dataclass or a model, or None."""
     return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
 
@@ -89,12 +89,12 @@ def resolve(template: Sequence[str], configurable: Mapping[str, Any], context: A
     Args:
         template: labels such as `("math", "{user_id}")`; braces may be part of a label: `"user-{user_id}"`.
         configurable: values by name, as in `config["configurable"]`. Text and whole numbers are accepted.
-        context: the runtime context, which may hold them instead: a mapping, a dataclass or a model.
+        context: the runtime context, which may hold the values instead: a mapping, a dataclass or a model.
 
     Raises:
-        MissingNamespaceLabelError: a name has no value, or None, in both.
-        AmbiguousNamespaceLabelError: a name has one value here and another there.
-        InvalidNamespaceLabelError: a filled label is one that stores refuse.
+        MissingNamespaceLabelError: a name has no value, or only None, in both.
+        AmbiguousNamespaceLabelError: a name has different values in the two.
+        InvalidNamespaceLabelError: stores refuse a filled label.
     """
     return Filled(check_labels([_fill(label, configurable, context) for label in check_template(template)]))
 

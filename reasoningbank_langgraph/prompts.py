@@ -1,6 +1,6 @@
-"""Every prompt as a constant, but for the header of the lessons in `text.memories`. Our own wording throughout.
+"""Every prompt as a constant, in our own words. Only the header of the lessons is elsewhere, in `text.memories`.
 
-The comment above each prompt says which idea it carries out.
+The comment above each prompt says which idea it implements.
 
 Templates are filled with `str.format` by keyword: a missing field raises, and braces inside values (LaTeX) are safe.
 """

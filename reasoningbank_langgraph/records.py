@@ -38,15 +38,15 @@ Outcome = Literal["success", "failure", "contrast"]
 """What a lesson was learned from. `success`: an attempt that worked; `failure`: an attempt that did not;
 `contrast`: several rollouts of a task, compared with each other."""
 ItemStatus = Literal["active", "superseded", "quarantined"]
-"""Whether a lesson is retrieved. `active`: it is; `superseded`: it is not, as another one took its place;
-`quarantined`: it is not, as it was set aside."""
+"""Whether a lesson is retrieved. `active`: it is; `superseded`: it is not, because another lesson took its place;
+`quarantined`: it is not, because it was set aside."""
 VerdictStatus = Literal["success", "failure", "indeterminate"]
 """What a judge decided. `success`: the task is solved; `failure`: it is not; `indeterminate`: it could not be
 decided, and nothing is learned."""
 IndeterminateReason = Literal["unparsed", "conflict", "refused", "truncated", "error", "no_evidence"]
-"""Why a verdict is indeterminate. `unparsed`: the judge's reply holds no verdict that can be read; `conflict`: it says
-two different things; `refused`: the model refused to judge; `truncated`: the reply broke off; `error`: the call or the
-judge itself failed; `no_evidence`: there is nothing to decide by, such as no answer, no reference or no agreement."""
+"""Why a verdict is indeterminate. `unparsed`: the judge's reply holds no readable verdict; `conflict`: it says two
+different things; `refused`: the model refused to judge; `truncated`: the reply broke off; `error`: the call or the
+judge itself failed; `no_evidence`: there is no basis for a decision, such as an answer, a reference or agreement."""
 
 Score = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
@@ -68,7 +68,7 @@ def normalise_task(task: str) -> str:
 
 
 def _stream_safe(text: str) -> str:
-    """Leave out what follows 30 combining marks in a row (UAX 15, section 13): sorting longer runs has no bound."""
+    """Leave out combining marks after 30 in a row (UAX 15, section 13): sorting longer runs has no bound."""
     if text.isascii():
         return text
     run, kept = 0, []
@@ -91,7 +91,7 @@ def utc_now() -> datetime:
 
 @contextmanager
 def _named_errors(record: str) -> Iterator[None]:
-    """Turn pydantic's error into ours, with the field, the value and the rule in the message."""
+    """Turn pydantic's error into one of ours, with the field, the value and the rule in the message."""
     try:
         yield
     except ValidationError as error:
@@ -111,7 +111,7 @@ else:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field,))
 class _NamedErrors(ModelMetaclass):
-    """Names the errors of direct construction; nested records then need no Python call of their own."""
+    """Names the errors of direct construction, so that nested records need no extra Python call."""
 
     if not TYPE_CHECKING:  # type checkers would take what a metaclass returns for anything at all
 
@@ -161,16 +161,16 @@ class Provenance(Record):
     attempt_digest: str = ""
     """Content identity of the attempt: equal when the same attempt is replayed."""
     origin: str = ""
-    """Id of the first attempt in the history of the thread, where it is known."""
+    """Id of the first attempt in the history of the thread, if it is known."""
     line: tuple[tuple[str, int, int | str | None], ...] = ()
-    """The attempts that led to this one, and it: id, begin and end (microseconds since 1970; what it had done, where
-    the next one began before its end). It tells branches of a thread apart; empty where there was no `retrieve`."""
+    """The attempts up to this one, each with id, begin and end (microseconds since 1970; if the next one began before
+    the end, a digest of what it had done). Tells branches of a thread apart; empty if there was no `retrieve`."""
     after: str | None = None
     """What came before these: nothing (""), the attempt that wrote the item with this id, or more than is kept."""
 
 
 class Utility(Record):
-    """How often an item was shown and what became of those attempts."""
+    """How often an item was shown, and how those attempts ended."""
 
     used: Count = 0
     helped: Count = 0
@@ -178,7 +178,7 @@ class Utility(Record):
 
 
 class MemoryItem(Record):
-    """One lesson: the paper's title, description and content, with what is needed to trust or remove it."""
+    """One lesson: the paper's title, description and content, and the facts needed to trust or remove it."""
 
     caps: ClassVar[Mapping[str, int]] = {
         "title": TITLE_CAP,
@@ -204,7 +204,7 @@ class MemoryItem(Record):
     valid_until: UtcDatetime | None = None
     status: ItemStatus = "active"
     retired_at: UtcDatetime | None = None
-    """When it ceased to be active."""
+    """When it stopped being active."""
     supersedes: tuple[str, ...] = ()
     provenance: Provenance = Provenance()
     utility: Utility = Utility()
@@ -238,7 +238,7 @@ class RetrievedMemory(Record):
 
     item: MemoryItem
     score: float | None = None
-    """Similarity of the experience to the task, 0..1; None where the store does not score."""
+    """Similarity of the experience to the task, 0..1; None if the store does not score."""
     why: str = ""
 
 
@@ -248,10 +248,10 @@ class Attempt(Record):
     task: Text
     task_id: str = Field(default_factory=lambda data: task_key(data.get("task", "")))
     messages: Annotated[tuple[Message, ...], BeforeValidator(to_messages)] = ()
-    """The trajectory. LangChain messages, `(role, content)` pairs or dicts go in; plain records stay."""
+    """The trajectory, as plain records. LangChain messages, `(role, content)` pairs and dicts are converted."""
     answer: Text | None = None
     reference: Text | None = None
-    """The known right answer, for judges that compare; models are never shown it."""
+    """The known right answer, for judges that compare; it is never shown to a model."""
     memories: tuple[RetrievedMemory, ...] = ()
     usage: Mapping[str, int] = Field(default_factory=dict)
     """Tokens of the attempt: `input_tokens, output_tokens, total_tokens`."""
@@ -280,7 +280,7 @@ class Attempt(Record):
 
 
 def has_visible_text(text: str) -> bool:
-    """Say whether a reader would see anything: not only spaces, controls and invisible characters."""
+    """Say whether a reader would see anything: more than spaces, controls and invisible characters."""
     return any(unicodedata.category(char)[0] not in "CZ" and char not in _INVISIBLE for char in text)
 
 

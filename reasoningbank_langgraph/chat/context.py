@@ -1,4 +1,4 @@
-"""How many tokens a model's context holds, and how much of an attempt fits in beside instructions and reply."""
+"""How many tokens a model's context holds, and how much of an attempt fits beside the instructions and the reply."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 _CHARS_A_TOKEN = 2.5
-"""A cautious estimate: English has four, digits and LaTeX have fewer."""
+"""A cautious estimate: English has about four, digits and LaTeX fewer."""
 _INSTRUCTIONS = 600
 """Tokens of the package's own instructions and of the chat template."""
 
 
 def context_tokens(model: BaseChatModel) -> int | None:
-    """Return how many tokens of prompt and reply a model holds, None where it does not say.
+    """Return how many tokens of prompt and reply a model's context holds, or None if the model does not say.
 
-    LangChain keeps the number in the model's profile. It is known for the large providers; for your own server give it,
+    LangChain keeps the number in the model's profile. It is known for the large providers; for your own server, set it
     as in `ChatOpenAI(..., profile={"max_input_tokens": 4096})`.
     """
     size = (getattr(model, "profile", None) or {}).get("max_input_tokens")
@@ -26,7 +26,7 @@ def context_tokens(model: BaseChatModel) -> int | None:
 
 
 def room_in(model: BaseChatModel, max_tokens: int) -> Room:
-    """Return what fits into the model's context beside the instructions and a reply of `max_tokens` tokens."""
+    """Return how much text fits into the model's context beside the instructions and a reply of `max_tokens` tokens."""
     context = context_tokens(model)
     if context is None:
         return Room()

@@ -37,15 +37,15 @@ Result = TypeVar("Result")
 class ModelCaller:
     """Carries dialogues to one model, with a token cap and a time limit on every call.
 
-    The first calls to a model settle in which format it is asked for JSON: structured output, a tool call, JSON mode or
+    The first calls to a model decide in which format it is asked for JSON: structured output, a tool call, JSON mode or
     plain text, whichever the model and its server accept first. A model whose profile says that it has no
     `structured_output` or no `tool_calling` is not asked for it.
 
     Args:
-        model: any chat model or its name; none of tools, JSON mode or structured output is required.
+        model: any chat model or its name; it need not support tools, JSON mode or structured output.
         purpose: names the calls in traces and errors, for example `"judge"`.
         time_limit: seconds one call may take.
-        plain: asks for plain text only, whatever the model accepts.
+        plain: whether to ask for plain text only, whatever the model accepts.
     """
 
     def __init__(self, model: ModelLike, purpose: str, *, time_limit: float = 120.0, plain: bool = False) -> None:
@@ -57,7 +57,7 @@ class ModelCaller:
 
     @property
     def model_name(self) -> str:
-        """What the model calls itself."""
+        """The model's name for itself."""
         return model_name_of(self.model)
 
     @property
@@ -98,7 +98,7 @@ class ModelCaller:
             raise ModelTimeoutError(self.purpose, self.time_limit) from None
 
     def _tries(self, request: Request) -> Generator[_Call, Any, AIMessage]:
-        """Yield calls in one reply format after another, until one of them brings a reply."""
+        """Yield calls in one reply format after another until one of them returns a reply."""
         pending = _PendingRequest(self._known_formats, request, self.purpose, self._outages)
         while pending.reply is None:
             try:
@@ -114,7 +114,7 @@ class _Call(NamedTuple):
 
 
 class _PendingRequest:
-    """One request on its way to a reply: which format is asked for next, and what was learned so far."""
+    """One request that waits for its reply: which format to ask for next, and what was refused so far."""
 
     def __init__(self, known: KnownFormats, request: Request, purpose: str, outages: Outages) -> None:
         self.known_formats, self.request, self.purpose, self.outages = known, request, purpose, outages
@@ -124,7 +124,7 @@ class _PendingRequest:
         self._fallback: AIMessage | None = None
 
     def next_model(self) -> Runnable[Any, Any]:
-        """Return what to invoke with the messages."""
+        """Return the model to invoke with the messages."""
         model = capped(self.known_formats.model, self.request.max_tokens, self.bad_cap)
         call = self.formats[0].bind(model, self.request.schema)
         tag = f"reasoningbank:{self.purpose}"
@@ -141,7 +141,7 @@ class _PendingRequest:
             self.reply = reply
 
     def handle_error(self, error: Exception) -> None:
-        """Try another format or name of the cap where one was refused; raise where the model failed."""
+        """Try another format or name of the cap if one was refused; raise if the model failed."""
         if isinstance(error, (GraphBubbleUp, ScriptError)):
             raise error
         cause = underlying_error(error)

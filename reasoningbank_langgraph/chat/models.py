@@ -24,20 +24,21 @@ _OPENAI = "https://api.openai.com/v1"
 
 
 def chat_model(model: ModelLike, **settings: Any) -> BaseChatModel:
-    """Return the chat model a name stands for; a chat model is returned as it is.
+    """Return the chat model that a name stands for; a chat model is returned unchanged.
 
     Cap one call with `model.bind(max_tokens=N)`, which every model made here passes on.
 
     Args:
         model: `"openai:NAME"` for OpenAI or the server at OPENAI_BASE_URL, any other `"provider:NAME"` of
-            LangChain's `init_chat_model`, or a chat model, also one with settings bound to it, as in
+            LangChain's `init_chat_model`, or a chat model, with or without settings bound to it, as in
             `ChatOpenAI(...).bind(temperature=0)`.
-        settings: arguments of the chat model made, such as `temperature`.
+        settings: arguments for a chat model made from a name, such as `temperature`.
 
     Raises:
         MissingDependencyError: the name needs the package `langchain`.
         ModelUnavailableError: the provider is unknown, its package is missing or its key is not set.
-        TypeError: it is neither a name nor a chat model, or something is bound to it that is no setting of its class.
+        TypeError: `model` is neither a name nor a chat model, or has something bound that is not a setting of its
+            class.
     """
     if isinstance(model, BaseChatModel):
         return model
@@ -53,14 +54,14 @@ def _with_settings(model: Any) -> BaseChatModel:
     """Make the bound settings the model's own, so that structured output and tools, bound later, keep them."""
     if not isinstance(model, RunnableBinding):
         raise TypeError(
-            f"model must be a chat model or the name of one, got {type(model).__name__}: give the chat model itself; "
+            f"model must be a chat model or the name of one, got {type(model).__name__}: pass the chat model itself; "
             "most classes take `max_retries=` in place of with_retry()"
         )
     chat = chat_model(model.bound)
     names = {name: name for name in type(chat).model_fields}
     names |= {field.alias: name for name, field in type(chat).model_fields.items() if field.alias}
     if unknown := [name for name in model.kwargs if name not in names]:
-        raise TypeError(f"{', '.join(unknown)} bound to {type(chat).__name__} is no setting of it: give the bare model")
+        raise TypeError(f"{', '.join(unknown)} bound to {type(chat).__name__} is none of its settings: pass it unbound")
     fields: dict[str, Any] = {names[name]: value for name, value in model.kwargs.items()}
     fields |= {name: value for name, value in model.config.items() if name in ("tags", "metadata", "callbacks")}
     return variant(chat, fields)
@@ -70,9 +71,9 @@ def openai_model(name: str, *, base_url: str | None = None, **settings: Any) -> 
     """Return a chat model on OpenAI, or on the OpenAI-compatible server at `base_url` or OPENAI_BASE_URL.
 
     Args:
-        name: model as the server calls it.
-        base_url: address with its `/v1`; default OPENAI_BASE_URL, then OpenAI itself.
-        settings: arguments of the chat model; `api_key` defaults to OPENAI_API_KEY.
+        name: the server's name for the model.
+        base_url: address, including `/v1`; default OPENAI_BASE_URL, then OpenAI itself.
+        settings: arguments for the chat model; `api_key` defaults to OPENAI_API_KEY.
 
     Raises:
         ModelUnavailableError: OpenAI itself is meant and OPENAI_API_KEY is not set.
@@ -92,28 +93,28 @@ def openai_model(name: str, *, base_url: str | None = None, **settings: Any) -> 
 
 
 def sampling_seed(seed: int | str, task: str, number: int = 0) -> int:
-    """Return the seed of one of several samples for a task: always the same for the same arguments, below 2**31.
+    """Return the seed of one of several samples for a task, below 2**31: the same arguments give the same seed.
 
     One seed for all tasks would give each of them the same draws, and one unlucky first draw would spoil all
     replies: at temperature 0.7 Qwen2.5-Coder-0.5B solved 6 of 30 problems with seed 1 for all, and 20 and 15 with a
-    seed for each.
+    different seed for each.
 
     Args:
-        seed: that of the run.
-        task: its text; case and white space make no difference.
-        number: of the sample.
+        seed: seed of the run.
+        task: text of the task; case and white space make no difference.
+        number: number of the sample.
     """
     return int.from_bytes(hashlib.sha256(f"{seed}|{number}|{task_key(task)}".encode()).digest()[:4]) >> 1
 
 
 def own_base_url() -> str | None:
-    """Return OPENAI_BASE_URL, or None where it is not set or names OpenAI itself."""
+    """Return OPENAI_BASE_URL, or None if it is not set or names OpenAI itself."""
     base_url = os.environ.get("OPENAI_BASE_URL") or None
     return None if base_url and urlsplit(base_url).hostname == urlsplit(_OPENAI).hostname else base_url
 
 
 def model_name_of(model: BaseChatModel) -> str:
-    """Return what the model calls itself."""
+    """Return the model's name for itself."""
     named = getattr(model, "model_name", None) or getattr(model, "model", None)
     return str(named or type(model).__name__)
 

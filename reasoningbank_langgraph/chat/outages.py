@@ -1,4 +1,4 @@
-"""Failures that cost a verdict or lessons but not the run are logged, so that users see why nothing was learned."""
+"""Logs failures that cost a verdict or lessons but not the run, so that users see why nothing was learned."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Outages:
         self._reported: set[str] = set()
 
     def report(self, who: str, error: BaseException) -> None:
-        """Log a failure, without secrets and with the way out where there is one.
+        """Log a failure, without secrets and with a way out if there is one.
 
         Args:
             who: what failed, for example `"judge, model gpt-4.1-mini"`.
-            error: what it raised; its kind is the type and HTTP status of its cause.
+            error: what it raised; the type and HTTP status of its cause are its kind.
         """
         cause = error.__cause__ or error
         kind = f"{who}|{type(cause).__name__}|{getattr(cause, 'status_code', '')}"

@@ -1,4 +1,4 @@
-"""How many parameters a model has, and whether that makes it a weak one, which is asked in plainer words."""
+"""How many parameters a model has, and whether that makes it a weak one. Weak models are asked in plainer words."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _IN_NAME = re.compile(r"(?<![a-z0-9.])(?:(\d+(?:\.\d+)?)b|(\d{3})m)(?![a-z0-9])"
 
 
 def parameters_of(model: BaseChatModel) -> int | None:
-    """Return how many parameters a model has, None where neither its metadata nor its name says.
+    """Return how many parameters a model has, or None if neither its metadata nor its name says.
 
-    The package's local server and llama.cpp's own fill in the metadata. For a server of your own, give the number as in
-    `ChatOpenAI(..., metadata={"parameters": 1_500_000_000})`. Of several numbers in a name the largest counts.
+    The package's local server and llama.cpp's server fill in the metadata. For your own server, set the number as in
+    `ChatOpenAI(..., metadata={"parameters": 1_500_000_000})`. If a name has several numbers, the largest counts.
     """
     known = (getattr(model, "metadata", None) or {}).get(PARAMETERS)
     if isinstance(known, int) and known > 0:

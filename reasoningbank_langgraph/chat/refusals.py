@@ -1,4 +1,4 @@
-"""What an error of a model's client, or a reply, means: a reply format refused, a reply cut off, or an outage."""
+"""What an error or a reply means: a reply format refused, a reply cut off, or an outage."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
 _REFUSING = (400, 404, 422, 500, 501)
-"""HTTP statuses by which servers say that they cannot do a kind of request."""
+"""HTTP statuses of servers that do not support a kind of request."""
 _TOO_LONG = re.compile(
     r"context[ _-]?(?:length|window|size)|maximum context|prompt is too long|`inputs`", re.IGNORECASE
 )
-"""A prompt too long for the model is refused with 400 as well, and would be in any other form."""
+"""A prompt that is too long for the model is refused with 400 too, and would be in any format."""
 _CAP = r"(?P<{}>max_(?:completion_)?tokens)\b"
 _BAD_CAP = re.compile(
     rf"(?:unsupported|unknown|unrecognized|unexpected|setting|forbidden)[^{{}}]{{0,60}}?\b{_CAP.format('after')}"
@@ -26,11 +26,11 @@ _BAD_CAP = re.compile(
 _NO_KEY = re.compile(r"\b401\b|unauthori[sz]ed|(?:invalid|incorrect|missing|wrong)[ _-]api[ _-]?key", re.IGNORECASE)
 _CUT, _FILTERED = {"length", "max_tokens"}, {"content_filter", "refusal", "safety"}
 _RUN = 50
-"""White space in a row that no JSON needs: a model in JSON mode that lost the thread writes it up to its cap."""
+"""More white space in a row than JSON needs: in JSON mode a model that lost the thread writes it up to its cap."""
 
 
 def underlying_error(error: Exception) -> Exception:
-    """Return the error behind one that hides it: a server that ended, LangChain's advice, a page in place of JSON."""
+    """Return the error behind one that hides it: a server that stopped, a warning, or a web page in place of JSON."""
     if isinstance(error.__cause__, ModelServerError):
         return error.__cause__  # the local server has ended, which OpenAI's client calls a connection error
     if isinstance(error, Warning) and isinstance(error.__context__, Exception):
@@ -42,19 +42,19 @@ def underlying_error(error: Exception) -> Exception:
     if "json" in kind:
         return error
     return ModelServerError(
-        f"{response.url} answered with {kind} in place of JSON, is the address right? It begins {response.text[:100]!r}"
+        f"{response.url} answered with {kind} in place of JSON: check the address. It begins {response.text[:100]!r}"
     )
 
 
 def message_of(error: Exception) -> str:
-    """Return what an error says; OpenAI's client leaves out what servers say in a form other than OpenAI's."""
+    """Return an error's message. OpenAI's client omits messages that a server sends in a form other than OpenAI's."""
     body = getattr(error, "body", None)
     complete = not body or (isinstance(body, dict) and isinstance(body.get("message"), str))
     return str(error) if complete else f"{error} - {body}"
 
 
 def way_out(error: BaseException) -> str | None:
-    """Return what to do about a failure, as the end of a sentence; None where its own words have to do."""
+    """Return what to do about a failure, as the end of a sentence; None if nothing is known beyond its message."""
     status = getattr(error, "status_code", None)
     if status in (401, 403) or _NO_KEY.search(str(error)):
         return ": check the API key of this model, the variable it is read from, and what it may use"
@@ -82,7 +82,7 @@ def refused_cap(error: Exception) -> str | None:
 
 
 def cut_reply(error: Exception) -> AIMessage | None:
-    """OpenAI's client raises where a structured reply is cut by its cap or a filter; that is a reply, not an outage."""
+    """Return the reply that an error hides: OpenAI's client raises if a cap or a filter cuts a structured reply."""
     from langchain_core.messages import AIMessage
 
     if type(error).__name__ == "ContentFilterFinishReasonError" or getattr(error, "code", None) == "content_filter":
@@ -100,7 +100,7 @@ def ignores_format(name: str, reply: AIMessage) -> bool:
 
 
 def _lacks_call(reply: AIMessage) -> bool:
-    """A server that does not know tools answers as if they were not there; a model that refuses is another thing."""
+    """Say whether the reply has no tool call although the model did not refuse: the server ignores tools."""
     called = reply.tool_calls or reply.invalid_tool_calls or reply.additional_kwargs.get("function_call")
     refused = reply.additional_kwargs.get("refusal") or _ending(reply) & _FILTERED
     return not called and not refused

@@ -1,4 +1,4 @@
-"""The formats in which a model can be asked for JSON, and what is known of those that one model accepts."""
+"""The formats in which a model can be asked for JSON, and those that a model is known to accept."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class ReplyFormat(NamedTuple):
 
     name: str
     bind: Callable[[BaseChatModel, Any], Runnable[Any, Any]]
-    """From a model and the JSON schema of the reply to what is invoked with the messages."""
+    """Makes a Runnable, invoked with the messages, from a model and the JSON schema of the reply."""
 
 
 class KnownFormats:
-    """The reply formats one model accepts, as far as it and its server have shown; shared by all callers of the model.
+    """The reply formats one model accepts, as far as is known; shared by all callers of the model.
 
     Attributes:
         model: the chat model.
-        formats: those not refused so far, best first; the last is plain text, which every model accepts.
-        bad_cap: the name of the token cap that the server refused, `max_tokens` or `max_completion_tokens`.
-        refused: how often a format or a name of the cap was refused, by name.
-        answered: whether a reply has come in the first of the formats.
+        formats: formats not refused so far, best first; the last is plain text, which every model accepts.
+        bad_cap: name of the token cap that the server refused, `max_tokens` or `max_completion_tokens`.
+        refused: how often each format or name of the cap was refused.
+        answered: whether a reply has come in the first format.
     """
 
     def __init__(self, model: BaseChatModel, formats: Sequence[ReplyFormat]) -> None:
@@ -44,7 +44,7 @@ class KnownFormats:
         self._lock = threading.Lock()
 
     def record(self, refused: Sequence[str], bad_cap: str | None) -> None:
-        """Record what was refused, once another format has worked: an outage refuses everything and shows nothing."""
+        """Record what was refused, once another format has worked. An outage refuses everything and proves nothing."""
         with self._lock:
             self.answered = True
             caps = [bad_cap] if bad_cap and bad_cap != self.bad_cap else []
@@ -64,11 +64,11 @@ class KnownFormats:
 
 
 _SHARED: WeakValueDictionary[int, KnownFormats] = WeakValueDictionary()
-"""By the model's id, which is not reused while the value holds the model."""
+"""Keyed by the model's id, which is not reused while the value holds the model."""
 
 
 def known_formats(model: BaseChatModel) -> KnownFormats:
-    """Return what is known of this model object, shared with its other callers."""
+    """Return the formats known of this model object, shared with its other callers."""
     formats = _SHARED.get(id(model))
     if formats is None:
         formats = _SHARED[id(model)] = KnownFormats(model, _formats_of(model))
@@ -109,7 +109,7 @@ def _tool_call(model: BaseChatModel, schema: dict[str, Any]) -> Runnable[Any, An
 
 
 def _json_object(model: BaseChatModel, schema: dict[str, Any]) -> Runnable[Any, Any]:
-    """The schema inside the format is what llama.cpp's server enforces; others take it for plain JSON mode."""
+    """Ask in JSON mode. llama.cpp's server enforces the schema inside the format; other servers ignore it."""
     return model.bind(response_format={"type": "json_object", "schema": schema})
 
 

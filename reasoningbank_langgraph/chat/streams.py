@@ -1,7 +1,7 @@
-"""The package's own calls in a user's run: traced like all others, but kept out of `stream_mode="messages"`.
+"""Keeps the package's calls out of `stream_mode="messages"`; they are traced like all others.
 
-LangGraph's tag `nostream` covers a model's tokens. Messages are streamed as well from the output of whatever runs under
-the name of the node, and of the nodes of a graph inside; so the handler that streams them is not passed on at all.
+LangGraph's tag `nostream` covers a model's tokens. LangGraph also streams messages found in the output of anything that
+runs under the name of a node, also in a graph inside it. So the handler that streams messages is not passed on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def _unstreamed(config: RunnableConfig | None) -> RunnableConfig:
-    """Return the config of a call, by default that of the run around it, so that nothing of the call is streamed."""
+    """Return a config, by default made from that of the run around it, with which nothing of a call is streamed."""
     quiet = merge_configs(ensure_config(config), {"tags": ["nostream"]})
     if callbacks := quiet.get("callbacks"):
         # A manager holds each handler once; two lists, this one and that of the context, would be joined.
@@ -30,7 +30,7 @@ def _unstreamed(config: RunnableConfig | None) -> RunnableConfig:
 
 
 def call_unstreamed(call: Callable[[RunnableConfig], Result], config: RunnableConfig | None) -> Result:
-    """Make a call of which nothing is streamed, nor of calls inside it that do not receive its config."""
+    """Make a call without streaming it, nor the calls inside it that do not receive its config."""
     quiet = _unstreamed(config)
     with set_config_context(quiet) as context:
         return context.run(call, quiet)

@@ -1,4 +1,4 @@
-"""Calls in threads of their own: a call may never end, and asyncio's thread pool is small and shared by all."""
+"""Calls in separate threads: a call may never end, and asyncio's thread pool is small and shared by all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 def begin_call(purpose: str, call: Callable[[], Any]) -> Future[Any]:
-    """Start the call in a daemon thread of its own, with the context of the caller."""
+    """Start the call in a new daemon thread, with the context of the caller."""
     future: Future[Any] = Future()
     future.set_running_or_notify_cancel()  # the waiting caller may go away, the call stays
     context = contextvars.copy_context()
@@ -36,13 +36,13 @@ def begin_call(purpose: str, call: Callable[[], Any]) -> Future[Any]:
 
 
 async def in_own_thread(purpose: str, call: Callable[[], Result]) -> Result:
-    """Run the call in a thread of its own and return its result."""
+    """Run the call in a new thread and return its result."""
     result: Result = await asyncio.wrap_future(begin_call(purpose, call))
     return result
 
 
 def call_within(seconds: float, purpose: str, call: Callable[[], Any]) -> Any:
-    """Return the result of the call; after `seconds`, leave it behind and raise `ModelTimeoutError`."""
+    """Return the result of the call; after `seconds`, abandon it and raise `ModelTimeoutError`."""
     future = begin_call(purpose, call)
     try:
         return future.result(seconds)
@@ -53,10 +53,10 @@ def call_within(seconds: float, purpose: str, call: Callable[[], Any]) -> Any:
 
 
 class OwnThread(RunnableLambda[Any, Any]):
-    """A sync Runnable which, awaited, runs in a thread of its own and not in asyncio's pool.
+    """A sync Runnable that, when awaited, runs in a new thread and not in asyncio's pool.
 
-    Calls that hang would fill that pool, and all other sync code of the program would wait for them; calls that only
-    wait for a place in it would be taken for slow.
+    Calls that hang would fill that pool, and all other sync code of the program would wait for them. Calls that only
+    wait for a free thread would be taken for slow ones.
 
     Args:
         inner: the Runnable; its async side is not used.
@@ -68,16 +68,16 @@ class OwnThread(RunnableLambda[Any, Any]):
         self.deps = [inner]  # where LangGraph looks for subgraphs
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Run it here."""
+        """Run it in the calling thread."""
         return self.inner.invoke(input, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Run it in a thread of its own."""
+        """Run it in a new thread."""
         return await in_own_thread(str(self.name), partial(self.inner.invoke, input, config, **kwargs))
 
 
 def is_sync(function: Any) -> bool:
-    """Say whether it is a plain function, or a Runnable made of one, without an async side."""
+    """Say whether this is a plain function, or a Runnable made from one, without an async side."""
     if isinstance(function, Runnable):
         return isinstance(function, RunnableLambda) and not hasattr(function, "afunc")
     called = type(function).__call__ if callable(function) else None

@@ -1,4 +1,4 @@
-"""Caps on the tokens of a reply, under whatever name a model's class and its server know them."""
+"""Caps on the tokens of a reply, named as the model's class and its server name them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 _CAPS = ("max_tokens", "max_completion_tokens", "num_predict", "max_output_tokens", "max_new_tokens")
-"""What chat models call the field that caps their reply."""
+"""Names of the field that caps the reply, in various chat models."""
 
 
 def capped(model: BaseChatModel, max_tokens: int, bad_cap: str | None = None) -> BaseChatModel:
-    """Return the model with a cap on its reply, whatever its class calls it; the model itself where it knows none.
+    """Return the model with a cap on its reply, whatever its class calls it; unchanged if the class has no cap.
 
     Args:
         model: any chat model.
@@ -27,7 +27,7 @@ def capped(model: BaseChatModel, max_tokens: int, bad_cap: str | None = None) ->
 
 
 def token_cap(model: BaseChatModel, max_tokens: int, bad_cap: str | None = None) -> dict[str, Any]:
-    """Return the fields of a model that cap its reply, named as its class does; empty where it has none."""
+    """Return the fields of a model that cap its reply, named as its class does; empty if it has none."""
     if has_class(model, "ChatOpenAI"):
         return _chat_openai_cap(model, max_tokens, bad_cap)
     if bad_cap == "max_tokens" and speaks_openai(model):
@@ -38,9 +38,10 @@ def token_cap(model: BaseChatModel, max_tokens: int, bad_cap: str | None = None)
 
 
 def _chat_openai_cap(model: Any, max_tokens: int, bad_cap: str | None) -> dict[str, Any]:
-    """`ChatOpenAI` sends its cap as `max_completion_tokens`, which servers other than OpenAI's may not know.
+    """Return the fields that cap a `ChatOpenAI`, which sends its cap as `max_completion_tokens`.
 
-    Those get it under both names; OpenAI refuses that, and some servers refuse one of the two.
+    Servers other than OpenAI's may not know that name, so they get both. OpenAI refuses both, and some servers refuse
+    one of the two.
     """
     extra = getattr(model, "extra_body", None) or {}
     others = {name: value for name, value in extra.items() if name != "max_tokens"}

@@ -1,7 +1,7 @@
 """A chat model with other values in some of its fields, sharing everything else with the original.
 
 A copy would lose what a model counts or remembers in its fields. Binding fails too: not every class passes on what is
-bound to it, and `ChatOllama` hands a cap to a client that does not know it.
+bound to it, and `ChatOllama` passes a cap to a client that does not know it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _CLASSES: dict[tuple[type, str], type[Any]] = {}
 
 
 def variant(model: Model, fields: Mapping[str, Any]) -> Model:
-    """Return the model with these values in these fields; the model itself where there are none.
+    """Return the model with these values in these fields, or the model itself if there are none.
 
-    Everything else the two share: what one of them stores, the other one has.
+    The two share everything else: a value that one of them stores is also in the other.
     """
     if not fields:
         return model
@@ -32,7 +32,7 @@ def variant(model: Model, fields: Mapping[str, Any]) -> Model:
 
 
 def _class_with(kind: type[Model], fields: Mapping[str, Any]) -> type[Model]:
-    """A property of the class goes before what its objects hold under the same name."""
+    """Return a subclass with a property for each field: a property takes precedence over a value in the object."""
     key = (kind, repr(sorted(fields.items(), key=lambda field: field[0])))
     if key not in _CLASSES:
         metaclass: Any = type(kind)

@@ -1,4 +1,4 @@
-"""Where an attempt begins and ends in a graph's state, and what it was."""
+"""Where an attempt begins and ends in a graph's state, and what it contains."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from reasoningbank_langgraph.state.schema import ChannelNames, StartedAttempt
 
 
 def read_task(state: Mapping[str, Any], names: ChannelNames) -> str:
-    """Return the task text: the channel's text or, where it holds messages, the last one of the user.
+    """Return the task text: the channel's text or, if it holds messages, the user's last message.
 
-    Where this run brought no task but a message, as in a chat, the user's newest message is the task.
+    If the run's input has no task but a message, as in a chat, the user's newest message is the task.
 
     Raises:
         InvalidTaskError: it is missing, blank, too long or not text.
@@ -42,14 +42,14 @@ def read_task(state: Mapping[str, Any], names: ChannelNames) -> str:
 
 
 def _is_left_over(value: Any, state: Mapping[str, Any], names: ChannelNames) -> bool:
-    """Say whether a task is that of a run which was broken off, and the user has said something new since."""
+    """Say whether a task is left over from an interrupted run and the user has said something new since."""
     before = state.get("attempt") or {}
     unfinished = isinstance(names.task, str) and before.get("over", 0) is None and value == before["task"]
     return unfinished and _newest(_conversation(state, names), {"attempt": {**before, "over": 0}}) is not None
 
 
 def _newest(messages: Sequence[Any], state: Mapping[str, Any]) -> str | None:
-    """The user's last message. After a run that came to its end, only one which nothing has answered is news."""
+    """Return the user's last message; after a finished run, only if nothing has answered it."""
     entries, before = to_messages(messages), state.get("attempt") or {}
     places = [place for place, message in enumerate(entries) if message.role == "user"]
     if not places:
@@ -63,7 +63,7 @@ def _newest(messages: Sequence[Any], state: Mapping[str, Any]) -> str | None:
 
 
 def _started_with(before: Mapping[str, Any], place: int, name: str | None, text: str) -> bool:
-    """Say whether an attempt began with this message; of those without an id, with one of its place and its text."""
+    """Say whether an attempt began with this message; a message without an id is known by its place and text."""
     if name or before["start_id"]:
         return bool(name == before["start_id"])
     key = task_key(text)
@@ -75,7 +75,7 @@ def start_attempt(
 ) -> StartedAttempt:
     """Return what the later nodes need to know of an attempt that begins now (JSON data).
 
-    The user's message that asks for it belongs to it; messages and an answer left over from an earlier task do not.
+    The user's message that asks for it is part of it; messages and an answer left over from an earlier task are not.
     """
     task = read_task(state, names)
     messages = _conversation(state, names)
@@ -103,14 +103,14 @@ def start_attempt(
 
 
 def _input_value(name: str, state: Mapping[str, Any], task: str) -> Any:
-    """What came in with the task; not what an earlier run, or one that was broken off, left there for another one."""
+    """Return the value that came with the task, or None if an earlier or interrupted run left it for another task."""
     value, before = state.get(name), state.get("attempt") or {}
     broken_off = before.get("over", 0) is None and before["task"] != task and str(value) == before[name]
     return None if broken_off or isinstance(value, Earlier) else value
 
 
 def task_update(state: Mapping[str, Any], names: ChannelNames, attempt: StartedAttempt) -> dict[str, str]:
-    """Return the update that puts a task which came as a message into its channel, for the solver to read."""
+    """Return the update that puts a task that came as a message into the task's channel, for the solver to read."""
     if not isinstance(names.task, str) or names.task == names.messages or names.read("task", state) == attempt["task"]:
         return {}
     current = state.get(names.task)
@@ -118,9 +118,9 @@ def task_update(state: Mapping[str, Any], names: ChannelNames, attempt: StartedA
 
 
 def stale_channels(state: Mapping[str, Any], names: ChannelNames) -> dict[str, None]:
-    """Return the update that takes what belongs to an earlier task out of its channels: its answer, id and reference.
+    """Return the update that clears the answer, id and reference of an earlier task.
 
-    The first task of a thread has none before it: what stands there came in with the input.
+    On the first task of a thread there is no earlier one: these values came with the input.
     """
     stale = state.get("attempt") and isinstance(names.answer, str) and isinstance(state.get(names.answer), str)
     left = [name for name in ("task_id", "reference") if isinstance(state.get(name), Earlier)]
@@ -128,14 +128,14 @@ def stale_channels(state: Mapping[str, Any], names: ChannelNames) -> dict[str, N
 
 
 def _start(roles: Sequence[str], *, first: bool) -> int:
-    """Index of the first message of an attempt that begins after these."""
+    """Return the index of the first message of an attempt that begins after these messages."""
     if "user" not in roles or (roles[-1] != "user" and not first):
         return len(roles)
     return len(roles) - 1 - roles[::-1].index("user")
 
 
 def attempt_of(state: Mapping[str, Any], names: ChannelNames) -> Attempt:
-    """Return the attempt that the state holds, from its beginning to now."""
+    """Return the attempt in the state, from its beginning to now."""
     started = state.get("attempt") or _finished(state, names)
     raw = _conversation(state, names)
     start, new = _places(raw, started)
@@ -157,29 +157,29 @@ def is_empty(attempt: Attempt) -> bool:
 
 
 def _finished(state: Mapping[str, Any], names: ChannelNames) -> StartedAttempt:
-    """What would have been noted at the start of a conversation that came in whole: its last task and the reply."""
+    """Return what `retrieve` would have recorded of a conversation that came in whole: its last task and the reply."""
     started, raw = start_attempt(state, names), _conversation(state, names)
     start = started["start"] if started["start"] < len(raw) else -1  # nobody asked: all of it answers
     return {**started, "start": max(start, 0), "last_id": None, "messages_before": start + 1, "answer_before": None}
 
 
 def messages_of(state: Mapping[str, Any], names: ChannelNames) -> list[Any]:
-    """Return the messages of the attempt that the state holds, as they are."""
+    """Return the messages of the attempt in the state, unchanged."""
     raw = _conversation(state, names)
     return raw[_places(raw, state["attempt"])[0] :]
 
 
 def _conversation(state: Mapping[str, Any], names: ChannelNames) -> list[Any]:
-    """The messages as they are; one that stands alone, as text, say, is one."""
+    """Return the messages unchanged, as a list; a single message, text for example, counts as one."""
     value = names.read("messages", state) or []
     alone = isinstance(value, (str, Mapping)) or hasattr(value, "content")
     return [value] if alone else list(value)
 
 
 def _places(raw: Sequence[Any], started: StartedAttempt) -> tuple[int, int]:
-    """Index of the attempt's first message and of the first one that came after it began.
+    """Return the index of the attempt's first message and that of the first message after it began.
 
-    A solver may have shortened the history meanwhile: then the ids tell, and where these are gone, all of it is new.
+    A solver may have shortened the history meanwhile. Then the ids decide; if they are gone, every message is new.
     """
     if started.get("last_id") is None:
         known = len(raw) >= started["messages_before"]
@@ -190,7 +190,7 @@ def _places(raw: Sequence[Any], started: StartedAttempt) -> tuple[int, int]:
 
 
 def _answer(value: Any, started: StartedAttempt, new: Sequence[Any]) -> str | None:
-    """The answer channel, unless it still holds the answer to an earlier task; else the last message of the model."""
+    """Return the answer channel, unless it still holds the answer to an earlier task; else the model's last message."""
     answer = _text(value)
     replies = [message.text for message in to_messages(new) if message.role == "assistant" and message.text.strip()]
     if answer is not None and (answer != started["answer_before"] or not replies):
@@ -214,7 +214,7 @@ def _usage(messages: Sequence[Any]) -> dict[str, int]:
 
 
 def add_usage(totals: dict[str, int], used: Mapping[str, Any]) -> None:
-    """Add the tokens of one call; what is no count, such as details by kind, is passed over."""
+    """Add the tokens of one call; values that are not counts, such as details by kind, are ignored."""
     for name, count in used.items():
         if isinstance(count, int):
             totals[name] = totals.get(name, 0) + count

@@ -1,4 +1,4 @@
-"""Channels that know what LangGraph's own do not: when a run is over, and that loops may run side by side."""
+"""Channels that know when a run is over and allow loops to run side by side, unlike LangGraph's own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from langgraph.channels import EphemeralValue, LastValue
 
 
 class Latest(LastValue[Any]):
-    """Keeps the last value, also where one step brings several."""
+    """Keeps the last value, even if one step writes several."""
 
     __slots__ = ()
 
@@ -20,7 +20,7 @@ class Latest(LastValue[Any]):
 
 
 class Passing(EphemeralValue[Any]):
-    """Is forgotten after one step; None is no value."""
+    """Keeps a value for one step only; None counts as no value."""
 
     __slots__ = ()
 
@@ -38,8 +38,8 @@ class Earlier(str):
 class _UntilTheEnd(Latest):
     """Keeps the time at which its run ended beside the value, in the checkpoint.
 
-    LangGraph says `finish` where nothing but deferred nodes and what was sent is left to do. So only a channel that is
-    made from such a checkpoint takes its value for that of an earlier run.
+    LangGraph calls `finish` when only deferred nodes and pending sends are left to do. So a channel takes its value to
+    be that of an earlier run only if the channel was made from such a checkpoint.
     """
 
     __slots__ = ("ended", "over")
@@ -62,7 +62,7 @@ class _UntilTheEnd(Latest):
         return super().update(values)
 
     def finish(self) -> bool:
-        """Note that the run is over, as far as can be seen."""
+        """Record that the run is over, as far as the channel can tell."""
         if not self.is_available() or self.over is not None:
             return False
         self.ended = time.time_ns() // 1000
@@ -83,7 +83,7 @@ class _UntilTheEnd(Latest):
 
 
 class OfRun(_UntilTheEnd):
-    """Belongs to one run: what an earlier one left is still there to be read, as `Earlier` text. None is no value."""
+    """Belongs to one run. The value of an earlier run can still be read, as `Earlier` text. None counts as no value."""
 
     __slots__ = ()
 
@@ -96,16 +96,16 @@ class OfRun(_UntilTheEnd):
         return changed
 
     def get(self) -> Any:
-        """Return the value, or what an earlier run left."""
+        """Return the value, or the one that an earlier run left."""
         value = super().get()
         return Earlier(value) if self.over is not None and isinstance(value, str) else value
 
 
 class OfLastRun(_UntilTheEnd):
-    """Holds a mapping, to which it adds when its run ended (`over`) and when the run that reads it began (`loaded`).
+    """Holds a mapping. Adds when the mapping's run ended (`over`) and when the run that reads it began (`loaded`).
 
-    Where `update_state` or a run that put nothing here has written it into a checkpoint once more, `rewritten` says
-    when. All are in microseconds since 1970; `over` is None while the run goes on, and where it was broken off.
+    If `update_state`, or a run that wrote nothing here, has copied the mapping into a later checkpoint, `rewritten`
+    says when. All three are microseconds since 1970; `over` is None while the run goes on or if it was interrupted.
     """
 
     __slots__ = ("again", "found", "loaded", "rewritten")
@@ -130,7 +130,7 @@ class OfLastRun(_UntilTheEnd):
         return super().update(values)
 
     def finish(self) -> bool:
-        """Note that the run is over, as far as can be seen, or what came to its end with a mapping it only found."""
+        """Record that the run is over, as far as the channel can tell, even if it only found the mapping here."""
         if self.found:
             self.again = time.time_ns() // 1000
         return super().finish() or self.found
@@ -152,7 +152,7 @@ class OfLastRun(_UntilTheEnd):
         return kept
 
     def get(self) -> Any:
-        """Return the mapping. What came from the graph around this one says what was found there."""
+        """Return the mapping; one that came from the graph around this one keeps the times found there."""
         held = super().get()
         if self.over is None and held.get("over") is not None:
             return held
@@ -160,12 +160,12 @@ class OfLastRun(_UntilTheEnd):
 
 
 class Waiting(Latest):
-    """Attempts whose lessons wait for the bank: an update replaces those that its writer knew of (`seen`)."""
+    """Holds attempts whose lessons wait for the bank. An update replaces those that its writer knew of (`seen`)."""
 
     __slots__ = ()
 
     def update(self, values: Sequence[Any]) -> bool:
-        """Take what several writers of one step left, each attempt once."""
+        """Take the attempts that the writers of one step left, each attempt once."""
         new = {entry["items"][0]["experience_id"]: entry for value in values for entry in value}
         seen = {name for entry in new.values() for name in entry.get("seen", ())} | new.keys()
         old = self.get() if new and self.is_available() else []

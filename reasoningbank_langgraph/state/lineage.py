@@ -1,8 +1,8 @@
-"""Which branch of a thread a lesson lies on: with each goes the line of attempts that led to it.
+"""Which branch of a thread a lesson belongs to, told by the line of attempts stored with it.
 
-A thread id alone tells nothing. Its checkpoints may be gone, other programs may use it with the same bank, several runs
-may work on it at once, and it may have been taken back to an old checkpoint. Only of the last is it known that what was
-learned on one side is no past of the other: a fork begins after what it leaves has ended.
+A thread id alone does not tell. Its checkpoints may be gone, other programs may use it with the same bank, several runs
+may work on it at once, and it may have been taken back to an old checkpoint. Only in the last case is it certain that
+the lessons of one side are not in the past of the other: a fork begins after the run that it leaves has ended.
 """
 
 from __future__ import annotations
@@ -17,34 +17,35 @@ from uuid import uuid4
 from typing_extensions import TypedDict
 
 LENGTH = 16
-"""Attempts of a line that are kept with a lesson; the lines of others go on where it ends."""
+"""Number of attempts of a line that are stored with a lesson; the lines of other lessons continue it."""
 
 End = int | str | None
-"""How a line left an attempt: when its run ended (microseconds since 1970), what it had done by then, None if not."""
+"""How a line left an attempt: when its run had ended (microseconds since 1970), a digest of what it had done if the
+line went on before that, or None if the line has not left it."""
 Stage = tuple[str, int, End]
-"""An attempt on a line: its id, when the state was read at the earliest that it began on, how the line left it."""
+"""An attempt on a line: its id, the earliest time at which its first state was read, and how the line left it."""
 _MADE = "made "
 _LAG = 1_000_000
-"""Microseconds that may pass between a run's end and the checkpoint that tells others of it, or between the reading of
-a checkpoint and the channels that are made of it."""
+"""Microseconds that may pass between a run's end and the checkpoint that shows it to others, or between the reading of
+a checkpoint and the making of its channels."""
 Relation = Literal["other", "beside", "unknown", "unresolved"]
-"""What a lesson is to a line that does not know it: of another branch, of a run beside it, of who knows what, or of
-what more rows may tell."""
+"""What a lesson is to a line that does not know it. `other`: it belongs to another branch; `beside`: to a run beside
+the line; `unknown`: this cannot be told; `unresolved`: more rows may tell."""
 
 
 class LineRecord(TypedDict):
     """A line as JSON data."""
 
     line: list[list[Any]]
-    """Its stages: id, when the state before may have been read (microseconds since 1970), how the line left it."""
+    """Its stages: id, earliest time at which the first state was read (microseconds since 1970), how it was left."""
     origin: str
-    """Id of the first attempt of all, "" where it is not known."""
+    """Id of the first attempt of all, "" if it is not known."""
     after: str | None
     """What came before these: nothing (""), the attempt that wrote the lesson with this id, or more than is kept."""
 
 
 class Line(NamedTuple):
-    """The attempts that led to one, with that as the last."""
+    """The attempts that led to an attempt, and that attempt as the last."""
 
     stages: tuple[Stage, ...] = ()
     origin: str = ""
@@ -54,17 +55,17 @@ class Line(NamedTuple):
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Line:
-        """Read what an attempt or a provenance says."""
+        """Read the line from an attempt or a provenance."""
         stages = tuple((name, began, end) for name, began, end in record.get("line") or ())
         return cls(stages, record.get("origin") or "", record.get("after"))
 
     def ended(self, at: datetime) -> Line:
-        """Return it with the last attempt ended: its lessons were made."""
+        """Return the line with its last attempt ended: its lessons were made."""
         ends = tuple((name, began, micros(at)) for name, began, _ in self.stages[-1:])
         return self._replace(stages=(*self.stages[:-1], *ends))
 
     def record(self) -> LineRecord:
-        """Return it as JSON data."""
+        """Return the line as JSON data."""
         return {"line": [list(stage) for stage in self.stages], "origin": self.origin, "after": self.after}
 
 
@@ -78,15 +79,15 @@ def next_line(
 ) -> Line:
     """Return the line of an attempt that begins on this state.
 
-    A run that reads the newest checkpoint of its thread is beside those that go on while it does, and no fork, unless
-    something took the thread back before.
+    A run that reads the newest checkpoint of its thread runs beside those that are still going on. It is not a fork,
+    unless the thread was taken back to an older checkpoint before.
 
     Args:
         state: the state it begins on.
-        began: when.
+        began: when it begins.
         answer: the state's answer.
         messages: the state's conversation.
-        newest: whether it is the state of the newest checkpoint of its thread.
+        newest: whether the state is that of the newest checkpoint of its thread.
     """
     at = micros(began)
     name, written, before = uuid4().hex[:16], list(state.get("written") or ()), state.get("attempt") or {}
@@ -104,7 +105,7 @@ def next_line(
 
 
 def micros(moment: datetime) -> int:
-    """Return a time as a line has it: microseconds since 1970."""
+    """Return a time as lines store it: microseconds since 1970."""
     return round(moment.timestamp() * 1_000_000)
 
 
@@ -114,7 +115,7 @@ class _Step(NamedTuple):
 
 
 class Lines:
-    """What the rows of a thread say of its branches, seen from one line.
+    """The branches of a thread as its rows show them, seen from one line.
 
     Args:
         mine: the line.
@@ -132,7 +133,7 @@ class Lines:
         self._places = {step.name: place for place, step in enumerate(self._mine)}
 
     def relation(self, value: Mapping[str, Any]) -> Relation:
-        """Say what a row is that the line does not know of."""
+        """Return what a row is to the line, which does not know it."""
         line = _line_of(value)
         if not line.stages or not self._mine or _differ(self._origin, line.origin):
             return "unknown"
@@ -158,7 +159,7 @@ class Lines:
                 self._before[first] = _Step(*earlier[-1][::2])
 
     def _path(self, step: _Step | None) -> Iterator[_Step]:
-        """From a stage back to the first, or as far as is known."""
+        """Yield the stages from one back to the first, or as far back as is known."""
         seen: set[str] = set()
         while step is not None and step.name not in seen:
             seen.add(step.name)
@@ -166,7 +167,7 @@ class Lines:
             step = self._before.get(step.name)
 
     def _parted(self, path: Sequence[_Step], common: _Step, place: int) -> Relation:
-        """What the two sides are to each other, from the last attempt they have in common on."""
+        """Return what the row is to the line, given their last common attempt."""
         there, here = common.end, self._mine[place].end
         if place == 0:
             return "beside"  # it goes on from where the line is now
@@ -187,7 +188,7 @@ class Lines:
 
     @staticmethod
     def _end(side: Sequence[_Step]) -> End:
-        """When the first stage of a side ended, at the latest when the next one did."""
+        """Return when the first stage of a side ended, or else the first known end after it."""
         return next((step.end for step in reversed(side) if isinstance(step.end, int)), None)
 
 
@@ -196,10 +197,10 @@ def _differ(one: str, other: str) -> bool:
 
 
 def _line_of(value: Mapping[str, Any]) -> Line:
-    """Return the line a row tells of; rows of older versions tell of none."""
+    """Return the line stored in a row; it is empty in rows of older versions."""
     return Line.of(value["provenance"])
 
 
 def _left(end: End, began: int) -> bool:
-    """Say whether what ended then was over when the other began."""
+    """Say whether `end` is a time and not after `began`."""
     return isinstance(end, int) and end <= began

@@ -19,7 +19,7 @@ Selector = str | Callable[[Any], Any]
 
 
 class StartedAttempt(LineRecord):
-    """What `retrieve` notes of the attempt that starts, for the nodes after it."""
+    """What `retrieve` records of the attempt that starts, for the nodes after it."""
 
     task: str
     task_id: str
@@ -27,23 +27,23 @@ class StartedAttempt(LineRecord):
     start: int
     """Index of the attempt's first message in the conversation."""
     start_id: str | None
-    """Id of that message, where it has one."""
+    """Id of that message, if it has one."""
     start_key: str | None
     """Key of its text, for a message without an id."""
     messages_before: int
-    """Messages there were when the attempt started."""
+    """Number of messages when the attempt started."""
     last_id: str | None
-    """Id of the last of them."""
+    """Id of the last of these messages."""
     answer_before: str | None
-    """The answer of an earlier task, which is none to this one."""
+    """The answer to an earlier task, which does not count for this one."""
     began: int
-    """When it began (microseconds since 1970)."""
+    """When the attempt began (microseconds since 1970)."""
     over: NotRequired[int | None]
-    """Microseconds since 1970 at which its run ended, None while it goes on; the channel adds it, like the next one."""
+    """When its run ended (microseconds since 1970), None while it goes on. The channel adds this and the next two."""
     loaded: NotRequired[int]
-    """When the run that reads it began."""
+    """When the run that reads this began."""
     rewritten: NotRequired[int | None]
-    """When what it left was written into a checkpoint again, by `update_state` or a run without an attempt."""
+    """When this was copied into a later checkpoint, by `update_state` or a run without an attempt."""
 
 
 class ExtractionReport(TypedDict):
@@ -55,13 +55,13 @@ class ExtractionReport(TypedDict):
     dropped: dict[DropReason, int]
     """How many lessons were left out, by reason."""
     redacted: dict[str, int]
-    """How many secrets were taken out of them, by kind."""
+    """How many secrets were removed from the lessons, by kind."""
     raw: str | None
     """The beginning of a reply that gave no lesson."""
     asked: str | None
     """The reply format the model was asked for."""
     fallbacks: dict[str, int]
-    """How often its server refused which reply format or token cap."""
+    """How often the server refused each reply format or token cap."""
 
 
 class UnwrittenAttempt(TypedDict):
@@ -71,7 +71,7 @@ class UnwrittenAttempt(TypedDict):
     items: list[dict[str, Any]]
     """`MemoryItem` as JSON."""
     seen: list[str]
-    """Experiences that waited before it."""
+    """Experiences that were waiting already."""
 
 
 def add_ids(old: list[str] | None, new: list[str] | None) -> list[str]:
@@ -96,24 +96,24 @@ class ReasoningBankState(_Conversation, total=False):
     It has the channel `messages` too. For type checkers, add the other base that declares it:
     `class State(MessagesState, ReasoningBankState)`.
 
-    Task, task id and reference belong to one run: they can be read until it ends and after, and the next run of the
-    thread begins without them. Loops that run side by side (`Send`, parallel branches) may write the same channels.
+    Task, task id and reference belong to one run: they can be read during the run and after it, and the thread's next
+    run begins without them. Loops that run side by side (`Send`, parallel branches) may write the same channels.
     """
 
     task: Annotated[str, OfRun]
-    """The task at hand; comes in with the input. Where none does, the user's newest message is the task."""
+    """The task at hand, from the input. If the input has none, the user's newest message is the task."""
     task_id: Annotated[str | None, OfRun]
-    """Its id, where it has one; by default a hash of its text. Lessons of the same task are never shown."""
+    """The task's id; by default a hash of its text. Lessons of the same task are never shown."""
     reference: Annotated[str | None, OfRun]
-    """The known right answer, for judges that compare. No model is shown it."""
+    """The known right answer, for judges that compare. It is never shown to a model."""
     memory_prompt: Annotated[str, Latest]
     """Lessons for the model, filled by `retrieve`: put it into a user message before the task; empty for none."""
     memories: Annotated[list[dict[str, Any]], Latest]
     """The same lessons as records (`RetrievedMemory` as JSON), filled by `retrieve`."""
     answer: Annotated[str | None, Latest]
-    """What the solver answers; where it gives messages only, the last one counts."""
+    """The solver's answer; if it returns only messages, the last one counts."""
     attempt: Annotated[StartedAttempt, OfLastRun]
-    """What `retrieve` notes of the attempt for the nodes after it."""
+    """What `retrieve` records of the attempt for the nodes after it."""
     verdict: Annotated[dict[str, Any] | None, Latest]
     """`Verdict` as JSON, filled by `judge`."""
     lessons: Annotated[list[dict[str, Any]], Latest]
@@ -121,23 +121,23 @@ class ReasoningBankState(_Conversation, total=False):
     extraction: Annotated[ExtractionReport | None, Latest]
     """How extraction went."""
     memory_error: Annotated[str | None, Latest]
-    """Why the bank could not be read or written in this run, None if it could: then the run went on without."""
+    """Why the bank could not be read or written in this run, which went on without it; None if it could."""
     unwritten: Annotated[list[UnwrittenAttempt], Waiting]
     """Attempts whose lessons wait for the bank to be reachable."""
     written: Annotated[list[str], add_ids]
-    """Ids of all items this branch of the thread has in the bank, filled by `consolidate`. A graph that holds the loop
-    as a node needs this channel too: it tells the thread's branches apart."""
+    """Ids of all items this branch of the thread has in the bank, filled by `consolidate`. A graph that contains the
+    loop as a node needs this channel too: it tells the thread's branches apart."""
 
 
 class LoopState(ReasoningBankState, total=False):
-    """State of the whole loop: here `retrieve` is first, so no node after it needs a task's id and reference."""
+    """State of the whole loop: `retrieve` comes first, so no later node needs the task's id and reference."""
 
     task_id: Annotated[str | None, Passing]
     reference: Annotated[str | None, Passing]
 
 
 class ChannelNames(NamedTuple):
-    """How a graph calls the three channels that the user's part fills."""
+    """The graph's names for the three channels that the user's part fills."""
 
     task: Selector = "task"
     answer: Selector = "answer"
@@ -151,7 +151,7 @@ class ChannelNames(NamedTuple):
         return selector(state.user_state if isinstance(state, _StateView) else state)
 
     def of_state(self, own: type[Any] | None) -> ChannelNames:
-        """Return the same for a graph that holds the user's state as a mapping: functions still get a `own`."""
+        """Return these names for a graph that holds the user's state as a mapping: functions still get an `own`."""
         if own is None or is_typeddict(own):
             return self
         return ChannelNames(*(one if isinstance(one, str) else _typed(one, own) for one in self))
@@ -167,7 +167,7 @@ def _typed(selector: Callable[[Any], Any], own: type[Any]) -> Callable[[Any], An
 
 
 class _StateView(Mapping[str, Any]):
-    """A state that is a dataclass or a model, read like a mapping."""
+    """Reads a state that is a dataclass or a model like a mapping."""
 
     def __init__(self, user_state: Any) -> None:
         self.user_state = user_state
@@ -185,16 +185,16 @@ class _StateView(Mapping[str, Any]):
 
 
 def as_state(state: Any) -> Mapping[str, Any]:
-    """Return the state a node receives, of whatever kind, as a mapping."""
+    """Return the state that a node receives as a mapping, whatever kind it is."""
     return state if isinstance(state, Mapping) else _StateView(state)
 
 
 _CHOSEN = (Annotated, Required, NotRequired)
-"""Annotations that name a channel, or that LangGraph reads itself."""
+"""Annotations that name a channel or that LangGraph reads itself."""
 
 
 def loop_state(base: type[Any], names: ChannelNames, own: type[Any] | None) -> type[Any]:
-    """Return the state of a graph: the channels of `base`, the user's own, and one for each name that neither has."""
+    """Return the state of a graph: the channels of `base`, the user's own, and one for each name missing from both."""
     hints = get_type_hints(base, include_extras=True)
     renamed = {chosen: hints[name] for name, chosen in names._asdict().items() if isinstance(chosen, str)}
     users = get_type_hints(own, include_extras=True) if own is not None else {}

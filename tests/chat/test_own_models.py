@@ -88,9 +88,9 @@ def test_settings_bound_to_a_model_become_its_own():
     ids=["retry", "fallbacks", "configurable", "chain", "tools", "number", "class"],
 )
 def test_what_is_no_chat_model_is_refused_when_the_graph_is_built(model):
-    with pytest.raises(TypeError, match=r"chat model|bare model"):
+    with pytest.raises(TypeError, match=r"chat model|pass it unbound"):
         create_reasoning_bank(solver, model=model)
-    with pytest.raises(TypeError, match=r"chat model|bare model"):
+    with pytest.raises(TypeError, match=r"chat model|pass it unbound"):
         LLMJudge(model)
 
 
