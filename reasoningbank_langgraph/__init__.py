@@ -18,7 +18,7 @@ Names are imported when they are first used, so importing the package loads neit
 - `solvers`: solvers that users bring: functions, Runnables and agents
 - `matts`: memory-aware test-time scaling (paper section 4): several attempts at a task, all with the same memory
 - `policies`: what follows from counted outcomes: whether memory is shown at all, and which lessons come first
-- `bank`: the memory bank: lessons in any LangGraph store
+- `bank`: the memory bank: lessons and episodes in any LangGraph store
 - `store`: ChromaStore: a complete LangGraph store on Chroma. Nothing outside this folder imports chromadb
 - `chat`: talking to any chat model: what to ask and how to read replies are pure functions, and every call has limits
 - `parsing`: model reply -> verdict or items: tolerant of form, strict about meaning
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.matts import Scaling, create_matts
     from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
     from reasoningbank_langgraph.policies import Guard
-    from reasoningbank_langgraph.records import Attempt, MemoryItem, RetrievedMemory, Verdict
+    from reasoningbank_langgraph.records import Attempt, Episode, MemoryItem, RetrievedMemory, Verdict
     from reasoningbank_langgraph.state import ReasoningBankState
     from reasoningbank_langgraph.store import ChromaStore
 
@@ -54,6 +54,7 @@ _HOMES = {
     "Attempt": "records",
     "ChromaStore": "store",
     "EnsembleJudge": "judges",
+    "Episode": "records",
     "Guard": "policies",
     "LLMJudge": "judges",
     "MemoryBank": "bank",
@@ -78,6 +79,7 @@ __all__ = [
     "Attempt",
     "ChromaStore",
     "EnsembleJudge",
+    "Episode",
     "Guard",
     "LLMJudge",
     "MemoryBank",

@@ -38,6 +38,7 @@ def create_reasoning_bank(
     answer: Selector = "answer",
     messages: Selector = "messages",
     state_schema: type[Any] | None = None,
+    episodes: bool = True,
     scaling: Scaling | None = None,
 ) -> StateGraph[Any, Any, Any, Any]:
     """Wrap a solver into the loop of ReasoningBank (paper section 3.2, figure 2).
@@ -80,6 +81,7 @@ def create_reasoning_bank(
         state_schema: your own state, if the solver needs further channels or one of the three is a function.
         scaling: makes several attempts at each task, for example `Scaling(k=5, mode="parallel")`; the graph is then
             that of `create_matts`.
+        episodes: False keeps the lessons of an attempt but not the attempt itself.
 
     Returns:
         An uncompiled graph: choose checkpointer, store and name with `compile`.
@@ -103,6 +105,7 @@ def create_reasoning_bank(
         min_score=min_score,
         match=match,
         time_limit=time_limit,
+        episodes=episodes,
         names=ChannelNames(task, answer, messages).of_state(state_schema),
     )
     if scaling is not None:

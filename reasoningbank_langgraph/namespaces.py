@@ -14,6 +14,21 @@ from reasoningbank_langgraph.errors import (
 
 DEFAULT_NAMESPACE = ("reasoningbank",)
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
+EPISODES = "~episodes"
+RESERVED_ENDINGS = (EPISODES,)
+"""How the last label ends where a namespace holds what belongs to a bank and is no lesson: it lies beside the bank, so
+that a search of the bank never meets it."""
+
+
+def beside(bank: Sequence[str], ending: str) -> Filled:
+    """Return the namespace with this ending that belongs to a bank."""
+    return Filled((*bank[:-1], f"{bank[-1]}{ending}"))
+
+
+def bank_of(namespace: Sequence[str]) -> tuple[str, ...]:
+    """Return the bank that a namespace belongs to: most often itself."""
+    last = next((namespace[-1].removesuffix(end) for end in RESERVED_ENDINGS if namespace[-1].endswith(end)), None)
+    return tuple(namespace) if last is None else (*namespace[:-1], last)
 
 
 def check_template(namespace: str | Sequence[str]) -> tuple[str, ...]:
@@ -31,7 +46,7 @@ def check_labels(namespace: str | Sequence[str]) -> tuple[str, ...]:
     """Return labels to be used literally, braces included, as a tuple.
 
     Raises:
-        InvalidNamespaceLabelError: there are no labels, or stores refuse one.
+        InvalidNamespaceLabelError: there are no labels, stores refuse one, or the last has a reserved ending.
     """
     labels = _labels(namespace)
     if not labels:
@@ -40,6 +55,9 @@ def check_labels(namespace: str | Sequence[str]) -> tuple[str, ...]:
         _check_label(label)
     if labels[0] == "langgraph":
         raise InvalidNamespaceLabelError("langgraph", "is reserved by LangGraph for the first label: use another")
+    if bank_of(labels) != labels:
+        problem = f"ends like the namespaces that belong to a bank ({', '.join(RESERVED_ENDINGS)}): use another"
+        raise InvalidNamespaceLabelError(labels[-1], problem)
     return labels
 
 

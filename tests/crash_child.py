@@ -123,7 +123,7 @@ def life(kind, folder, url, variant, point=None):
         before, lessons = [item.id for item in bank.items()], checkpointed_lessons(saver)
         for thread, task in RUNS:
             go_on(graph, {"configurable": {"thread_id": thread}}, task)
-        items = bank.items()
+        items, episodes = bank.items(), bank.episodes()
         written = [
             name
             for thread in "ab"
@@ -137,6 +137,10 @@ def life(kind, folder, url, variant, point=None):
         "ids": ids,
         "written": written,
         "told": told(items),
+        "episodes": [episode.id for episode in episodes],
+        "experiences": [
+            list(dict.fromkeys(record.experience_id for record in records)) for records in (items, episodes)
+        ],
     }
 
 

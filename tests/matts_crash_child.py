@@ -96,9 +96,9 @@ class Life:
 real_add = MemoryBank.add
 
 
-def dying_add(bank, life, items, *, cap=5):
+def dying_add(bank, life, items, *, episodes=(), cap=5):
     life.die("before write")
-    written = real_add(bank, items, cap=cap)
+    written = real_add(bank, items, episodes=episodes, cap=cap)
     life.die("after write")
     return written
 

@@ -1,21 +1,23 @@
-"""The memory bank: lessons in any LangGraph store. Nothing outside this folder knows how they are laid out there.
+"""The memory bank: lessons and episodes in any LangGraph store. Only this folder knows how they are laid out there.
 
-- `bank`: what can be done with the lessons of one namespace
-- `item_values`: how an item is laid out in a store: its record as JSON
+- `bank`: what can be done with the lessons and episodes of one namespace
+- `access`: how the operations of a bank reach its store, and what it reads as it is or as it was
+- `item_values`: how a lesson or an episode is laid out in a store: its record as JSON
 - `operations`: operations of a bank, as generators that yield batches for the store and are sent the results
-- `adding`: writing the lessons of one attempt: all together or none, and once
+- `adding`: writing the lessons and the episodes of one experience: all together or none, and once
 - `searching`: finding the lessons that fit a task
 - `branches`: which of a thread's lessons a branch of it may see, and which are known to belong to another branch
-- `forgetting`: removing lessons, with those learned from them, or only taking them out of sight
+- `forgetting`: removing lessons and episodes, with what was learned from them, or only taking them out of sight
 - `snapshots`: a bank as it was at some moment: what had been written by then and not yet retired
-- `importing`: adding the items of a file to a bank: all of them or none
-- `jsonl`: the file a bank is exported to: a header line, then one item a line
+- `importing`: adding what a file holds to a bank: all of it or none
+- `jsonl`: the file a bank is exported to: a header line, then one record a line
 - `arguments`: checks of arguments: a mistake is named
 - `writer_lock`: one writer at a time in each bank of a process
 """
 
+from reasoningbank_langgraph.bank.access import Totals
 from reasoningbank_langgraph.bank.adding import WriteResult
-from reasoningbank_langgraph.bank.bank import MemoryBank, Totals
+from reasoningbank_langgraph.bank.bank import MemoryBank
 from reasoningbank_langgraph.bank.branches import ids_of_branch
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match

@@ -1,4 +1,4 @@
-"""Writing the lessons of one attempt: all together or none, and once."""
+"""Writing the lessons and the episodes of one experience: all together or none, and once."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from reasoningbank_langgraph.bank.item_values import Match, Namespace, delete, put, to_item, without_secrets
+from langgraph.store.base import GetOp, PutOp
+
+from reasoningbank_langgraph.bank.item_values import (
+    Match,
+    Namespace,
+    delete,
+    put,
+    put_episode,
+    to_item,
+    without_secrets,
+)
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
-from reasoningbank_langgraph.records import MemoryItem
+from reasoningbank_langgraph.namespaces import EPISODES, beside
+from reasoningbank_langgraph.records import Episode, MemoryItem
 
 logger = logging.getLogger(__name__)
 
@@ -23,14 +34,17 @@ class WriteResult(NamedTuple):
     """Rows written by this call: 0 when the attempt was in the bank already."""
 
 
-def add(namespace: Namespace, match: Match, items: Sequence[MemoryItem], cap: int) -> Ops[WriteResult]:
-    """Write the items of one experience, unless its attempt is in the bank already; remove rows of an earlier call."""
+def add(
+    namespace: Namespace, match: Match, items: Sequence[MemoryItem], episodes: Sequence[Episode], cap: int
+) -> Ops[WriteResult]:
+    """Write what one experience left, unless its attempt is in the bank already; remove rows of an earlier call."""
     if len(items) > cap:
         raise TooManyItemsError(len(items), cap)
+    if len({item.experience_id for item in items} | {episode.experience_id for episode in episodes}) > 1:
+        raise InvalidRecordError("add() takes the records of one experience: call it once for each")
     if not items:
+        yield from _write((yield from _new_episodes(namespace, episodes)))
         return WriteResult([], 0)
-    if len({item.experience_id for item in items}) != 1:
-        raise InvalidRecordError("add() takes the items of one experience: call it once for each")
     items = [without_secrets(item) for item in items]
     experience, digest = items[0].experience_id, items[0].provenance.attempt_digest
     identity = {"attempt_digest": digest} if digest else {"experience_id": experience}
@@ -40,14 +54,25 @@ def add(namespace: Namespace, match: Match, items: Sequence[MemoryItem], cap: in
         _warn_of_other_outcome(same_attempt[0].value, items[0])
         return WriteResult([row.key for row in same_attempt], 0)
     fresh = _fresh(items, stored)
-    stale = stored.keys() - {item.id for item in items}
-    if fresh or stale:
-        first = items[0].id
-        yield [
-            *(put(item, namespace, match, carries_task_vector=item.id == first) for item in fresh),
-            *(delete(name, namespace) for name in stale),
-        ]
+    puts = [put(item, namespace, match, carries_task_vector=item.id == items[0].id) for item in fresh]
+    stale = [delete(name, namespace) for name in stored.keys() - {item.id for item in items}]
+    yield from _write([*puts, *(yield from _new_episodes(namespace, episodes)), *stale])
     return WriteResult([item.id for item in items], len(fresh))
+
+
+def _new_episodes(namespace: Namespace, episodes: Sequence[Episode]) -> Ops[list[PutOp]]:
+    """Return what writes the episodes that the bank lacks."""
+    if not episodes:
+        return []
+    place = beside(namespace, EPISODES)
+    found = yield [GetOp(place, episode.id) for episode in episodes]
+    lacking = [episode for episode, row in zip(episodes, found, strict=True) if row is None]
+    return [put_episode(without_secrets(episode), place) for episode in lacking]
+
+
+def _write(ops: Sequence[PutOp]) -> Ops[None]:
+    if ops:
+        yield ops
 
 
 def _warn_of_other_outcome(stored_row: Mapping[str, Any], item: MemoryItem) -> None:

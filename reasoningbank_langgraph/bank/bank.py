@@ -1,4 +1,4 @@
-"""What can be done with the lessons of one namespace."""
+"""What can be done with the lessons and episodes of one namespace."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from langgraph.store.base import GetOp
-
-from reasoningbank_langgraph.bank import adding, forgetting, importing, jsonl, searching
+from reasoningbank_langgraph.bank import adding, forgetting, importing, jsonl
+from reasoningbank_langgraph.bank.access import StoreAccess, Totals
 from reasoningbank_langgraph.bank.adding import WriteResult
-from reasoningbank_langgraph.bank.arguments import as_id, as_ids, check_items, check_store
+from reasoningbank_langgraph.bank.arguments import as_ids, check_items, check_store
 from reasoningbank_langgraph.bank.branches import Branch, checkpointed, latest, orphans
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match
-from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.searching import Question
-from reasoningbank_langgraph.bank.snapshots import Past, items_then
-from reasoningbank_langgraph.bank.writer_lock import awriting, writing
-from reasoningbank_langgraph.errors import PastBankError
+from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.namespaces import check_filled
-from reasoningbank_langgraph.records import ITEMS_PER_GROUP, ItemStatus, MemoryItem, RetrievedMemory
+from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, ItemStatus, MemoryItem, RetrievedMemory
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -33,18 +29,8 @@ if TYPE_CHECKING:
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
-class Totals(NamedTuple):
-    """What a bank holds."""
-
-    items: int
-    experiences: int
-    success: int
-    failure: int
-    contrast: int
-
-
-class MemoryBank:
-    """The lessons of one namespace.
+class MemoryBank(StoreAccess):
+    """The lessons of one namespace, and the episodes they were learned from.
 
     Args:
         store: any LangGraph store. One without an index cannot rank by similarity and returns the newest first.
@@ -75,23 +61,33 @@ class MemoryBank:
         past_bank._past = Past.of(when)  # noqa: SLF001 - a copy of this object
         return past_bank
 
-    def add(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> WriteResult:
+    def add(
+        self, items: Iterable[MemoryItem], *, episodes: Iterable[Episode] = (), cap: int = ITEMS_PER_GROUP
+    ) -> WriteResult:
         """Write the lessons of one attempt: all together or none, and once, however often this is called.
 
         Items that are in the bank already keep their counts. Items of the same attempt that an earlier call wrote and
         this call does not contain are removed. An attempt whose digest is in the bank under another experience (a
         replay) adds nothing. Items without a digest are identified by their experience alone.
 
+        Args:
+            items: the lessons.
+            episodes: the judged attempts they were learned from. An episode whose id is in the bank already stays as
+                it is.
+            cap: the most items that are accepted.
+
         Raises:
             TooManyItemsError: there are more than `cap` items.
-            InvalidRecordError: the items belong to several experiences, or one of them is not an item.
+            InvalidRecordError: the records belong to several experiences, or one of the items is not an item.
             PastBankError: this bank came from `as_of()` and is read-only.
         """
-        return self._write(adding.add(self.namespace, self.match, check_items(items), cap))
+        return self._write(adding.add(self.namespace, self.match, check_items(items), tuple(episodes), cap))
 
-    async def aadd(self, items: Iterable[MemoryItem], *, cap: int = ITEMS_PER_GROUP) -> WriteResult:
+    async def aadd(
+        self, items: Iterable[MemoryItem], *, episodes: Iterable[Episode] = (), cap: int = ITEMS_PER_GROUP
+    ) -> WriteResult:
         """Async form of `add`."""
-        return await self._awrite(adding.add(self.namespace, self.match, check_items(items), cap))
+        return await self._awrite(adding.add(self.namespace, self.match, check_items(items), tuple(episodes), cap))
 
     def search(
         self,
@@ -121,7 +117,7 @@ class MemoryBank:
             attempt: what `retrieve` recorded of the attempt that asks (`state["attempt"]`); tells branches apart.
         """
         branch = Branch.asking(thread_id, written, attempt)
-        return run(self._search(Question(task, task_id, k, max_items, min_score, branch)), self.store)
+        return self._read(self._search(Question(task, task_id, k, max_items, min_score, branch)))
 
     async def asearch(
         self,
@@ -137,30 +133,35 @@ class MemoryBank:
     ) -> list[RetrievedMemory]:
         """Async form of `search`."""
         branch = Branch.asking(thread_id, written, attempt)
-        return await arun(self._search(Question(task, task_id, k, max_items, min_score, branch)), self.store)
+        return await self._aread(self._search(Question(task, task_id, k, max_items, min_score, branch)))
 
     def get(self, item_id: str) -> MemoryItem | None:
         """Return one item, whatever its status, or None."""
-        return run(self._get(item_id), self.store)
+        return self._read(self._get(item_id))
 
     async def aget(self, item_id: str) -> MemoryItem | None:
         """Async form of `get`."""
-        return await arun(self._get(item_id), self.store)
+        return await self._aread(self._get(item_id))
 
     def items(self) -> list[MemoryItem]:
         """Return every item of the namespace, oldest first."""
-        return run(self._items(), self.store)
+        return self._read(self._items())
 
     async def aitems(self) -> list[MemoryItem]:
         """Async form of `items`."""
-        return await arun(self._items(), self.store)
+        return await self._aread(self._items())
 
     def totals(self) -> Totals:
         """Return how many items and experiences the bank holds, and how many items of each outcome."""
-        items = self.items()
-        outcomes = [item.outcome for item in items]
-        experiences = len({item.experience_id for item in items})
-        return Totals(len(items), experiences, *(outcomes.count(name) for name in ("success", "failure", "contrast")))
+        return Totals.of(self.items())
+
+    def episodes(self) -> list[Episode]:
+        """Return all judged attempts that the bank holds, oldest first."""
+        return self._read(self._episodes())
+
+    async def aepisodes(self) -> list[Episode]:
+        """Async form of `episodes`."""
+        return await self._aread(self._episodes())
 
     def set_status(self, item_ids: Iterable[str], status: ItemStatus) -> list[str]:
         """Take items, by one id or several, out of sight (`superseded`, `quarantined`) or back (`active`).
@@ -186,17 +187,20 @@ class MemoryBank:
         experience_id: str | None = None,
         cascade: bool = True,
     ) -> list[str]:
-        """Remove items for good, chosen by exactly one of id, thread, run or experience; return all ids removed.
+        """Remove lessons and episodes for good, chosen by exactly one of id, thread, run or experience.
 
         Their vectors are removed too. `ChromaStore.vacuum()` removes what the store's files keep of deleted rows, and
         `checkpointer.delete_thread()` removes checkpoints, which this leaves alone.
 
         Args:
-            id: one item.
+            id: one lesson or one episode. An episode is also removed with the last of its lessons.
             thread_id: everything that a thread learned.
             run_id: everything that one run learned.
             experience_id: everything learned from one attempt.
-            cascade: also remove what was learned in runs that were shown one of these items, and so on.
+            cascade: also remove what was learned from one of these, or in runs that were shown one, and so on.
+
+        Returns:
+            The ids of the lessons that were removed, and `id` if it was that of an episode.
 
         Raises:
             ValueError: none or several of the four are given, or an empty one.
@@ -218,7 +222,11 @@ class MemoryBank:
         return await self._awrite(forgetting.forget(self.namespace, chosen, cascade=cascade))
 
     def forget_all(self) -> list[str]:
-        """Remove every item of this namespace for good, and none of the namespaces below it; returns their ids."""
+        """Remove every lesson and episode of this namespace for good, and none of the namespaces below it.
+
+        Returns:
+            The ids of the lessons.
+        """
         return self._write(forgetting.forget_all(self.namespace))
 
     async def aforget_all(self) -> list[str]:
@@ -226,19 +234,19 @@ class MemoryBank:
         return await self._awrite(forgetting.forget_all(self.namespace))
 
     def export_jsonl(self, path: str | os.PathLike[str]) -> int:
-        """Write every item to a file, a header line and then one item a line; return how many there are.
+        """Write every lesson and episode to a file, one a line after a header line; return how many lessons there are.
 
         The file appears whole or not at all. It holds no vectors: texts are embedded again when it is imported.
         """
         items = self.items()
-        jsonl.write(Path(path), items)
+        jsonl.write(Path(path), items, self.episodes())
         return len(items)
 
     def import_jsonl(self, path: str | os.PathLike[str]) -> Imported:
-        """Add the items of an exported file that this bank lacks: all of them or, if one is wrong, none.
+        """Add what an exported file holds and this bank lacks: all of it or, if a line is wrong, nothing.
 
         Every line is checked before anything is written. Items keep their ids and times. Items that are in the bank
-        already are skipped, and so are attempts that are there under other ids. Up to 2,400 items appear together. If
+        already are skipped, and so are attempts that are there under other ids. Up to 2,400 records appear together. If
         the process is killed during a longer import, whole experiences remain, and the same call completes it.
 
         Raises:
@@ -246,7 +254,7 @@ class MemoryBank:
             PastBankError: this bank came from `as_of()` and is read-only.
         """
         file = Path(path)
-        return self._write(importing.import_items(self.namespace, self.match, file, jsonl.read(file)))
+        return self._write(importing.import_file(self.namespace, self.match, file, jsonl.read(file)))
 
     def reconcile(self, thread_id: str, graph: Graph, *, forget: bool = False) -> list[MemoryItem]:
         """Return the items a thread is known to have written on branches its latest checkpoint does not descend from.
@@ -270,30 +278,3 @@ class MemoryBank:
         """Async form of `reconcile`."""
         state = await checkpointed(graph, thread_id).aget_state(latest(thread_id))
         return await self._awrite(orphans(self.namespace, thread_id, state, forget=forget))
-
-    def _search(self, question: Question) -> Ops[list[RetrievedMemory]]:
-        if self._past and question.branch.thread_id is None:
-            question = question._replace(branch=self._past.branch)
-        return searching.search(self.namespace, question, self._past)
-
-    def _get(self, item_id: str) -> Ops[MemoryItem | None]:
-        rows = [row for row in (yield [GetOp(self.namespace, as_id(item_id))]) if row is not None]
-        return next(iter((yield from items_then(self.namespace, self._past, rows))), None)
-
-    def _items(self) -> Ops[list[MemoryItem]]:
-        rows = yield from rows_where(self.namespace, {})
-        return (yield from items_then(self.namespace, self._past, rows))
-
-    def _write(self, operation: Ops[Result]) -> Result:
-        self._require_present()
-        with writing(self.store, self.namespace):
-            return run(operation, self.store)
-
-    async def _awrite(self, operation: Ops[Result]) -> Result:
-        self._require_present()
-        async with awriting(self.store, self.namespace):
-            return await arun(operation, self.store)
-
-    def _require_present(self) -> None:
-        if self._past:
-            raise PastBankError("as_of() returns a read-only bank: write to the bank it was made from")

@@ -13,6 +13,7 @@ from reasoningbank_langgraph.bank.forgetting import remove
 from reasoningbank_langgraph.bank.item_values import NEVER, Namespace, to_item
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import UnknownBranchError
+from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.state.lineage import Line, Lines, micros, next_line
 
@@ -57,9 +58,12 @@ class Branch(NamedTuple):
 
 
 def ids_of_branch(state: Mapping[str, Any]) -> list[str]:
-    """Return the ids of a state's items: those written and those on their way into the bank."""
+    """Return the ids of the records of a state: written, the lessons last, and on their way into the bank."""
+    entries = [state, *(state.get("unwritten") or ())]
+    episodes = [episode["id"] for entry in entries for episode in entry.get("episodes") or ()]
     waiting = [item for entry in state.get("unwritten") or () for item in entry["items"]]
-    return [*(state.get("written") or ()), *(lesson["id"] for lesson in [*(state.get("lessons") or ()), *waiting])]
+    lessons = (lesson["id"] for lesson in [*(state.get("lessons") or ()), *waiting])
+    return [*(state.get("kept") or ()), *episodes, *(state.get("written") or ()), *lessons]
 
 
 def visibility(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Ops[IsVisible]:
@@ -70,7 +74,7 @@ def visibility(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Op
     """
     lines, unknown_rows = _lines(branch, rows), branch.unknown_rows(rows)
     if any(lines.relation(row.value) == "unresolved" for row in unknown_rows):
-        lines = _lines(branch, (yield from rows_where(namespace, {"thread_id": branch.thread_id})))
+        lines = _lines(branch, [*rows, *(yield from rows_where(namespace, {"thread_id": branch.thread_id}))])
 
     def is_visible(row: Item) -> bool:
         if not branch.unknown_rows([row]):
@@ -100,6 +104,8 @@ def checkpointed(graph: Graph, thread_id: str) -> Graph:
 def orphans(namespace: Namespace, thread_id: str, state: StateSnapshot, *, forget: bool) -> Ops[list[MemoryItem]]:
     """Return the items of a thread that belong to a branch other than that of its state; remove them if asked to.
 
+    The episodes of that branch are removed with them.
+
     Raises:
         UnknownBranchError: the state does not say what was written; or items are to be removed and the branch of some
             cannot be known.
@@ -119,7 +125,10 @@ def orphans(namespace: Namespace, thread_id: str, state: StateSnapshot, *, forge
         )
     found = [row for row in rows if relations.get(row.key) == "other"]
     if forget:
-        yield from remove(namespace, {row.key for row in found})
+        episodes = yield from rows_where(beside(namespace, EPISODES), {"thread_id": thread_id})
+        lines = _lines(branch, [*rows, *episodes])
+        orphaned = [row for row in branch.unknown_rows(episodes) if lines.relation(row.value) == "other"]
+        yield from remove(namespace, {row.key for row in [*found, *orphaned]})
     return [to_item(row) for row in found]
 
 

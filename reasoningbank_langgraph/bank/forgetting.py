@@ -1,4 +1,4 @@
-"""Removing lessons, with those learned from them, or only taking them out of sight."""
+"""Removing lessons and episodes, with what was learned from them, or only taking them out of sight."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from reasoningbank_langgraph.bank.arguments import as_id
-from reasoningbank_langgraph.bank.item_values import TASK_VECTOR, Namespace, delete, retired, rewrite
+from reasoningbank_langgraph.bank.item_values import (
+    TASK_VECTOR,
+    Namespace,
+    attempt_of_row,
+    delete,
+    retired,
+    rewrite,
+)
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.namespaces import EPISODES, RESERVED_ENDINGS, beside
 from reasoningbank_langgraph.records import ItemStatus, utc_now
 
 if TYPE_CHECKING:
@@ -17,41 +25,66 @@ Value = dict[str, Any]
 
 
 def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: bool) -> Ops[list[str]]:
-    """Remove the rows one selector chooses and, with `cascade`, those that descend from them; return their ids."""
+    """Remove the rows one selector chooses; with `cascade` also those that descend from them.
+
+    Returns:
+        Their ids, those of episodes only where one was named.
+    """
     selectors = {name: as_id(value) for name, value in chosen.items() if value is not None}
     if len(selectors) != 1:
         raise ValueError(f"forget() takes exactly one of {', '.join(chosen)}, got {', '.join(selectors) or 'none'}")
     if "" in selectors.values():
         raise ValueError(f"forget() got an empty {next(iter(selectors))}: that would remove all lessons without one")
-    rows = yield from rows_where(namespace, {} if cascade else selectors)
+    where = {} if cascade else selectors
+    lessons = yield from rows_where(namespace, where)
+    episodes = yield from rows_where(beside(namespace, EPISODES), where)
+    rows = [*lessons, *episodes]
     removed = {row.key for row in rows if all(row.value.get(name) == value for name, value in selectors.items())}
+    named = removed & {selectors.get("id", "")} - {row.key for row in lessons}
     if cascade:
-        removed |= _descendants(rows, removed)
-    return (yield from remove(namespace, removed))
+        removed |= _descendants(lessons, episodes, removed)
+    return [*named, *(yield from remove(namespace, removed))]
 
 
 def forget_all(namespace: Namespace) -> Ops[list[str]]:
-    """Remove every row of the bank and return their ids."""
-    rows = yield from rows_where(namespace, {})
-    keys = [row.key for row in rows]
-    if keys:
-        yield [delete(key, namespace) for key in keys]
-    return keys
+    """Remove every row of the bank and beside it. Returns the ids of the lessons."""
+    lessons = yield from rows_where(namespace, {})
+    rows = list(lessons)
+    for ending in RESERVED_ENDINGS:
+        rows += yield from rows_where(beside(namespace, ending), {})
+    if rows:
+        yield [delete(row.key, row.namespace) for row in rows]
+    return [row.key for row in lessons]
 
 
 def remove(namespace: Namespace, removed: Collection[str]) -> Ops[list[str]]:
-    """Remove rows by key; the rows left of their experiences can still be found by their task."""
+    """Remove rows by key, an episode with the last of its lessons too. Returns the ids of the lessons.
+
+    What is left of their experiences stays findable by its task.
+    """
     if not removed:
         return []
     rows = yield from rows_where(namespace, {})
+    place = beside(namespace, EPISODES)
+    episodes = yield from rows_where(place, {})
     after = {row.key: {**row.value, "status": "gone"} if row.key in removed else row.value for row in rows}
     present = [row.key for row in rows if row.key in removed]
     successors = {key: value for key, value in _handed_on(after, present).items() if key not in removed}
     yield [
         *(delete(key, namespace) for key in present),
+        *(delete(key, place) for key in _episodes_gone(episodes, rows, removed)),
         *(rewrite(namespace, key, value) for key, value in successors.items()),
     ]
     return present
+
+
+def _episodes_gone(
+    episodes: Sequence[SearchItem], lessons: Sequence[SearchItem], removed: Collection[str]
+) -> list[str]:
+    """Return the episodes that go: those that were chosen, and those of which no lesson is left."""
+    before = {attempt_of_row(row) for row in lessons if row.key in removed}
+    gone = before - {attempt_of_row(row) for row in lessons if row.key not in removed}
+    return [row.key for row in episodes if row.key in removed or attempt_of_row(row) in gone]
 
 
 def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -> Ops[list[str]]:
@@ -75,15 +108,23 @@ def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -
     return affected
 
 
-def _descendants(rows: Sequence[SearchItem], ancestors: Iterable[str]) -> set[str]:
-    """Return the keys of rows learned in runs that were shown one of these, and of their descendants in turn."""
-    parents = {row.key: {*row.value["provenance"]["memory_ids_used"], *row.value["supersedes"]} for row in rows}
+def _descendants(lessons: Sequence[SearchItem], episodes: Sequence[SearchItem], ancestors: Iterable[str]) -> set[str]:
+    """Return the keys of rows learned from one of these or in runs that were shown one, of theirs, and so on."""
+    kept: dict[str, set[str]] = {}
+    for row in episodes:
+        kept.setdefault(attempt_of_row(row), set()).add(row.key)
+    parents = {row.key: _parents(row) for row in episodes}
+    parents |= {row.key: _parents(row) | kept.get(attempt_of_row(row), set()) for row in lessons}
     descendants = set(ancestors)
     found = descendants
     while found:
         found = {key for key, used in parents.items() if key not in descendants and used & descendants}
         descendants |= found
     return descendants
+
+
+def _parents(row: SearchItem) -> set[str]:
+    return {*row.value["provenance"]["memory_ids_used"], *row.value.get("supersedes", ())}
 
 
 def _handed_on(after: Mapping[str, Value], affected: Iterable[str]) -> dict[str, Value]:

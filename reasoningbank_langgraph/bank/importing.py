@@ -1,4 +1,4 @@
-"""Adding the items of a file to a bank: all of them or none."""
+"""Adding what a file holds to a bank: all of it or none."""
 
 from __future__ import annotations
 
@@ -6,11 +6,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from reasoningbank_langgraph.bank.item_values import Match, Namespace, delete, put, to_item, without_secrets
-from reasoningbank_langgraph.bank.jsonl import Numbered
+from reasoningbank_langgraph.bank.item_values import (
+    Match,
+    Namespace,
+    delete,
+    put,
+    put_episode,
+    to_episode,
+    to_item,
+    without_secrets,
+)
+from reasoningbank_langgraph.bank.jsonl import Exported, Numbered, NumberedEpisode
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import ImportFileError
-from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem
+from reasoningbank_langgraph.namespaces import EPISODES, beside
+from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, MemoryItem
 
 if TYPE_CHECKING:
     from langgraph.store.base import PutOp
@@ -27,23 +37,29 @@ class Imported(NamedTuple):
     """Items that were in the bank already."""
 
 
-def import_items(namespace: Namespace, match: Match, path: Path, numbered: Sequence[Numbered]) -> Ops[Imported]:
-    """Write the items the bank lacks; write nothing if one is wrong or the store fails."""
+def import_file(namespace: Namespace, match: Match, path: Path, exported: Exported) -> Ops[Imported]:
+    """Write what the bank lacks; write nothing if a record is wrong or the store fails."""
+    numbered = exported.items
     experiences = _by_experience(path, numbered)
     rows = yield from rows_where(namespace, {})
     stored = {row.key: to_item(row) for row in rows}
     by_digest = {row.value["attempt_digest"]: row.value["experience_id"] for row in rows}
     fresh = [_fresh(path, members, stored) for members in experiences.values() if not _is_replay(members, by_digest)]
     known_experiences = {item.experience_id for item in stored.values()}
+    place = beside(namespace, EPISODES)
+    kept = yield from rows_where(place, {})
+    episodes = _fresh_episodes(path, exported.episodes, {row.key: to_episode(row) for row in kept})
+    groups = [_puts(namespace, match, items, known_experiences) for items in fresh]
+    added = sum(map(len, groups))
     written: list[PutOp] = []
-    for batch in _batches([_puts(namespace, match, items, known_experiences) for items in fresh]):
+    for batch in _batches([*groups, *([put_episode(episode, place)] for episode in episodes)]):
         written += batch
         try:
             yield batch
         except Exception:
-            yield [delete(op.key, namespace) for op in written]
+            yield [delete(op.key, op.namespace) for op in written]
             raise
-    return Imported(len(written), len(numbered) - len(written))
+    return Imported(added, len(numbered) - added)
 
 
 def _puts(
@@ -99,6 +115,17 @@ def _fresh(path: Path, members: Sequence[Numbered], stored: Mapping[str, MemoryI
         elif _text(without_secrets(present)) != _text(item):
             raise ImportFileError(path, number, f"the bank has an item with the id {item.id!r} and another text")
     return fresh
+
+
+def _fresh_episodes(path: Path, numbered: Sequence[NumberedEpisode], stored: Mapping[str, Episode]) -> list[Episode]:
+    """Return the episodes that the bank lacks, each once."""
+    fresh: dict[str, Episode] = {}
+    for number, episode in numbered:
+        clean = without_secrets(episode)
+        present = stored.get(episode.id) or fresh.setdefault(episode.id, clean)
+        if (present.task, present.solution) != (clean.task, clean.solution):
+            raise ImportFileError(path, number, f"another episode has the id {episode.id!r} and another text")
+    return list(fresh.values())
 
 
 def _text(item: MemoryItem) -> tuple[str, ...]:

@@ -1,16 +1,17 @@
-"""How an item is laid out in a store: its record as JSON, and the fields that searches match and filter by."""
+"""How a lesson or an episode is laid out in a store: its record as JSON, and the fields that searches use."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from langgraph.store.base import PutOp, SearchOp
 
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
-from reasoningbank_langgraph.records import MemoryItem, task_key, utc_now
+from reasoningbank_langgraph.namespaces import bank_of
+from reasoningbank_langgraph.records import Episode, MemoryItem, task_key, utc_now
 from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.text.fencing import cut
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 Match = Literal["both", "task", "lesson"]
 """What a task is compared with. `task`: the task a lesson was learned on, as in the paper; `lesson`: its title and
 description; `both`: both of these, where the nearer one counts."""
+Kept = TypeVar("Kept", MemoryItem, Episode)
 
 Namespace = tuple[str, ...]
 
@@ -37,11 +39,14 @@ def task_key_without_secrets(task: str) -> str:
     return task_key(redact_secrets(task).text)
 
 
-def without_secrets(item: MemoryItem) -> MemoryItem:
-    """Return an item as a bank may hold it: its texts contain no secret and stay within their caps."""
-    texts = {field: cut(redact_secrets(getattr(item, field)).text, cap) for field, cap in item.caps.items()}
-    tags = tuple(redact_secrets(tag).text for tag in item.tags)
-    return item.model_copy(update={**texts, "tags": tags})
+def without_secrets(record: Kept) -> Kept:
+    """Return a lesson or an episode as a bank may hold it: its texts contain no secret and stay within their caps."""
+    texts: dict[str, Any] = {
+        field: cut(redact_secrets(getattr(record, field)).text, cap) for field, cap in record.caps.items()
+    }
+    if isinstance(record, MemoryItem):
+        texts["tags"] = tuple(redact_secrets(tag).text for tag in record.tags)
+    return record.model_copy(update=texts)
 
 
 def check_match(match: Match) -> Match:
@@ -66,6 +71,12 @@ def put(item: MemoryItem, namespace: Namespace, match: Match, *, carries_task_ve
     lesson = ["lesson"] if match != "task" else []
     index = [*([TASK_VECTOR] if carries_task_vector and match != "lesson" else []), *lesson]
     return PutOp(namespace, item.id, {**_row(item, namespace), "index": index}, index or False)
+
+
+def put_episode(episode: Episode, namespace: Namespace) -> PutOp:
+    """Return the operation that writes an episode, with the vector of its task."""
+    value = {**_common(episode, namespace), "retired": NEVER}
+    return PutOp(namespace, episode.id, value, [TASK_VECTOR])
 
 
 def rewrite(namespace: Namespace, key: str, value: Mapping[str, Any]) -> PutOp:
@@ -95,22 +106,38 @@ def delete(item_id: str, namespace: Namespace) -> PutOp:
 
 def find(namespace: Namespace, where: Mapping[str, Any], query: str | None, limit: int, offset: int = 0) -> SearchOp:
     """Return the operation that searches this namespace, and none of those below it."""
-    return SearchOp(namespace, {**where, "bank": "/".join(namespace)}, limit, offset, query)
+    return SearchOp(namespace, {**where, **_name(namespace)}, limit, offset, query)
+
+
+def _name(namespace: Namespace) -> dict[str, str]:
+    """Return how a row names its namespace. Older versions take every row that has a `bank` for a lesson."""
+    return {"bank" if bank_of(namespace) == namespace else "beside": "/".join(namespace)}
+
+
+def attempt_of_row(row: Item) -> str:
+    """Return what a lesson and an episode of one attempt have in common."""
+    return str(row.value["attempt_digest"] or row.value["experience_id"])
 
 
 def _row(item: MemoryItem, namespace: Namespace) -> dict[str, Any]:
     return {
-        **item.to_json(),
-        "bank": "/".join(namespace),
-        TASK_VECTOR: matched_text(item.task),
+        **_common(item, namespace),
         "lesson": f"{item.title}. {item.description}",
-        "task_key": task_key(item.task),
-        "since": micros(utc_now()),
         "retired": retired(item.status, item.retired_at),
         "expires": NEVER if item.valid_until is None else micros(item.valid_until),
-        "thread_id": item.provenance.thread_id or "",
-        "run_id": item.provenance.run_id or "",
-        "attempt_digest": item.provenance.attempt_digest,
+    }
+
+
+def _common(record: MemoryItem | Episode, namespace: Namespace) -> dict[str, Any]:
+    return {
+        **record.to_json(),
+        **_name(namespace),
+        TASK_VECTOR: matched_text(record.task),
+        "task_key": task_key(record.task),
+        "since": micros(utc_now()),
+        "thread_id": record.provenance.thread_id or "",
+        "run_id": record.provenance.run_id or "",
+        "attempt_digest": record.provenance.attempt_digest,
     }
 
 
@@ -120,10 +147,19 @@ def retired(status: str, moment: datetime | None) -> int:
 
 
 def to_item(row: Item) -> MemoryItem:
-    """Return the record a row holds. Raises `StoreCorruptedError` if it holds none."""
+    """Return the lesson a row holds. Raises `StoreCorruptedError` if it holds none."""
+    return _record(row, MemoryItem, "a lesson")
+
+
+def to_episode(row: Item) -> Episode:
+    """Return the episode a row holds. Raises `StoreCorruptedError` if it holds none."""
+    return _record(row, Episode, "an episode")
+
+
+def _record(row: Item, kind: type[Kept], name: str) -> Kept:
     try:
-        return MemoryItem(**{name: row.value[name] for name in MemoryItem.model_fields if name in row.value})
+        return kind(**{field: row.value[field] for field in kind.model_fields if field in row.value})
     except (KeyError, TypeError, InvalidRecordError) as error:
         raise StoreCorruptedError(
-            f"row {row.key!r} of namespace {row.namespace!r} is not a lesson: {error!r:.200}"
+            f"row {row.key!r} of namespace {row.namespace!r} is not {name}: {error!r:.200}"
         ) from error

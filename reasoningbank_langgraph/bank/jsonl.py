@@ -1,4 +1,4 @@
-"""The file a bank is exported to: a header line, then one item a line. Every line is checked when it is read."""
+"""The file a bank is exported to: a header line, then one record a line. Every line is checked when it is read."""
 
 from __future__ import annotations
 
@@ -7,31 +7,45 @@ import os
 import tempfile
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
 
 from reasoningbank_langgraph.errors import ImportFileError, InvalidRecordError
 from reasoningbank_langgraph.files import check_file, open_file
-from reasoningbank_langgraph.records import MemoryItem
+from reasoningbank_langgraph.records import Episode, MemoryItem
 
-FORMAT, VERSION = "reasoningbank", 1
+Kept = TypeVar("Kept", MemoryItem, Episode)
+
+FORMAT, VERSION = "reasoningbank", 2
+"""Version 2 counts its episodes. A file without any is of version 1, which older packages read; others they refuse."""
 LINE_BYTES = 2_000_000
 """Longer than the longest item."""
 
 Numbered = tuple[int, MemoryItem]
 """An item and the line it stands on."""
+NumberedEpisode = tuple[int, Episode]
 
 
-def write(path: Path, items: Sequence[MemoryItem]) -> None:
-    """Write items to a file, which appears whole or not at all; an existing file is replaced.
+class Exported(NamedTuple):
+    """What a file holds."""
+
+    items: list[Numbered]
+    episodes: list[NumberedEpisode]
+
+
+def write(path: Path, items: Sequence[MemoryItem], episodes: Sequence[Episode]) -> None:
+    """Write items, then episodes, to a file, which appears whole or not at all; an existing file is replaced.
 
     Raises:
         NotAFileError: a folder, a pipe or a device is there.
         OSError: the file cannot be written.
     """
     check_file(path)
-    head = {"format": FORMAT, "version": VERSION, "items": len(items)}
-    lines = [json.dumps(entry) + "\n" for entry in (head, *(item.to_json() for item in items))]
+    head: dict[str, Any] = {"format": FORMAT, "version": 1, "items": len(items)}
+    if episodes:
+        head |= {"version": VERSION, "episodes": len(episodes)}
+    lines = [json.dumps(entry) + "\n" for entry in (head, *(record.to_json() for record in (*items, *episodes)))]
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -44,7 +58,7 @@ def write(path: Path, items: Sequence[MemoryItem]) -> None:
         raise
 
 
-def read(path: Path) -> list[Numbered]:
+def read(path: Path) -> Exported:
     """Read and check every line.
 
     Raises:
@@ -53,13 +67,16 @@ def read(path: Path) -> list[Numbered]:
     try:
         with open_file(path) as file:
             lines = _lines(path, file)
-            promised = _promised(path, next(lines, (1, b"")))
-            items = [(number, _item(path, number, line)) for number, line in lines]
+            promised, episodes = _promised(path, next(lines, (1, b"")))
+            first = islice(lines, promised) if episodes else lines
+            found = [(number, _record(path, number, line, MemoryItem, "item")) for number, line in first]
+            kept = [(number, _record(path, number, line, Episode, "episode")) for number, line in lines]
     except OSError as error:
         raise ImportFileError(path, None, f"cannot be read: {error.strerror or error}") from error
-    if len(items) != promised:
-        raise ImportFileError(path, None, f"is incomplete: it announces {promised} items and has {len(items)}")
-    return items
+    for name, announced, has in (("items", promised, len(found)), ("episodes", episodes, len(kept))):
+        if announced != has:
+            raise ImportFileError(path, None, f"is incomplete: it announces {announced} {name} and has {has}")
+    return Exported(found, kept)
 
 
 def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -73,38 +90,40 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _promised(path: Path, first: tuple[int, bytes]) -> int:
+def _promised(path: Path, first: tuple[int, bytes]) -> tuple[int, int]:
     number, line = first
     head = _json(path, number, line) if line else None
     if not isinstance(head, dict) or head.get("format") != FORMAT or not _is_count(head.get("version"), 1):
         raise ImportFileError(path, number, "is not the first line of an export: that names its format and version")
-    if head["version"] > VERSION:
+    if head["version"] > (VERSION if "episodes" in head else 1):
         raise ImportFileError(
             path, number, f"was written by a newer version (format {head['version']}): upgrade this package first"
         )
     if not _is_count(head.get("items"), 0):
         raise ImportFileError(path, number, "the number of items is missing")
-    return int(head["items"])
+    if not _is_count(head.get("episodes", 0), 0):
+        raise ImportFileError(path, number, "the number of episodes is none")
+    return head["items"], head.get("episodes", 0)
 
 
 def _is_count(value: object, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def _item(path: Path, number: int, line: bytes) -> MemoryItem:
+def _record(path: Path, number: int, line: bytes, kind: type[Kept], name: str) -> Kept:
     entry = _json(path, number, line)
     if not isinstance(entry, dict):
-        raise ImportFileError(path, number, f"is not an item but {type(entry).__name__}")
+        raise ImportFileError(path, number, f"is not an {name} but {type(entry).__name__}")
     if "id" not in entry:
-        raise ImportFileError(path, number, "the item has no id")
+        raise ImportFileError(path, number, f"the {name} has no id")
     try:
-        item = MemoryItem.model_validate(entry)
+        record = kind.model_validate(entry)
     except InvalidRecordError as error:
         raise ImportFileError(path, number, str(error)) from error
-    for name in (item.id, item.experience_id):
-        if any(unicodedata.category(char) == "Cc" for char in name):
-            raise ImportFileError(path, number, f"the id {name!r:.200} has control characters")
-    return item
+    for known_by in (record.id, record.experience_id):
+        if any(unicodedata.category(char) == "Cc" for char in known_by):
+            raise ImportFileError(path, number, f"the id {known_by!r:.200} has control characters")
+    return record
 
 
 def _json(path: Path, number: int, line: bytes) -> Any:

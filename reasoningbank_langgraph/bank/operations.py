@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from langgraph.store.base import PutOp
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph.bank.item_values import Namespace, distinct, find
 from reasoningbank_langgraph.driver import adrive, drive
+from reasoningbank_langgraph.namespaces import bank_of
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Op, SearchItem
@@ -36,10 +38,10 @@ async def arun(operation: Ops[Result], store: BaseStore) -> Result:
 def _accepted(store: BaseStore, ops: Sequence[Op]) -> Ops[list[Any]]:
     """Yield one batch until the store accepts it, and return its results.
 
-    InMemoryStore refuses a batch that embeds a text twice. It has no lock, so a read fails while another thread writes;
-    it reads before it writes, so nothing of such a batch is done yet and it can be tried again.
+    InMemoryStore has no lock, so a read fails while another thread writes; it reads before it writes, so nothing of
+    such a batch is done yet and it can be tried again.
     """
-    batch = distinct(ops) if isinstance(store, InMemoryStore) else ops
+    batch = distinct(ops) if _may_refuse(store, ops) else ops
     for _ in range(_TRIES - 1):
         try:
             return (yield batch)
@@ -47,6 +49,16 @@ def _accepted(store: BaseStore, ops: Sequence[Op]) -> Ops[list[Any]]:
             if str(error) != "dictionary changed size during iteration":
                 raise
     return (yield batch)
+
+
+def _may_refuse(store: BaseStore, ops: Sequence[Op]) -> bool:
+    """Say whether a store might refuse a batch that embeds a text twice, as episodes do.
+
+    InMemoryStore refuses it, and another store may wrap one.
+    """
+    with_episodes = any(isinstance(op, PutOp) and bank_of(op.namespace) != op.namespace for op in ops)
+    embeds_once = getattr(store, "embeds_a_text_once", False)
+    return isinstance(store, InMemoryStore) or (with_episodes and not embeds_once)
 
 
 def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:

@@ -67,5 +67,10 @@ def items_then(namespace: Namespace, past: Past | None, rows: Sequence[Item]) ->
     """
     if past is None:
         return [to_item(row) for row in rows]
+    return [past.item(row) for row in (yield from rows_then(namespace, past, rows))]
+
+
+def rows_then(namespace: Namespace, past: Past, rows: Sequence[Item]) -> Ops[list[Item]]:
+    """Return the same as rows, of lessons or of episodes."""
     is_visible = yield from visibility(namespace, past.branch, rows)
-    return [past.item(row) for row in rows if past.contains(row) and is_visible(row)]
+    return [row for row in rows if past.contains(row) and is_visible(row)]

@@ -14,6 +14,7 @@ from rich.text import Text
 from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, parse_namespace
 from reasoningbank_langgraph.cli.solve_report import describe_totals, shorten
 from reasoningbank_langgraph.cli.terminal import console, error_console, named_errors
+from reasoningbank_langgraph.namespaces import Filled, bank_of
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.records import MemoryItem
@@ -31,12 +32,10 @@ def show(
 ) -> None:
     """List all lessons by namespace, oldest first, with the ids that `bank forget` and `bank quarantine` take."""
     from reasoningbank_langgraph.bank import MemoryBank
-    from reasoningbank_langgraph.namespaces import Filled
 
     with open_bank(bank) as store:
-        chosen = store.list_namespaces(limit=100_000) if namespace is None else [parse_namespace(namespace)]
-        for labels in chosen:
-            memory = MemoryBank(store, Filled(labels))
+        for labels in chosen_banks(store, namespace):
+            memory = MemoryBank(store, labels)
             console.print(Text(f"{format_namespace(labels)}: {describe_totals(memory.totals())}", "bold"))
             for item in memory.items():
                 _print_item(item)
@@ -149,6 +148,13 @@ def open_to_embed(
             ) from error
         with store:
             yield store
+
+
+def chosen_banks(store: ChromaStore, namespace: str | None) -> list[Filled]:
+    """Return the namespace that was chosen or, where none was, those of all banks in a store."""
+    if namespace is not None:
+        return [parse_namespace(namespace)]
+    return [Filled(labels) for labels in dict.fromkeys(map(bank_of, store.list_namespaces(limit=100_000)))]
 
 
 def has_bank(folder: Path) -> bool:

@@ -140,6 +140,6 @@ def _forget_all(memory: MemoryBank, *, yes: bool) -> None:
 def _bank_with_lessons(store: ChromaStore, namespace: str) -> MemoryBank:
     """Return a bank that holds something: with a mistyped namespace nothing would be done, and no error say so."""
     memory = MemoryBank(store, parse_namespace(namespace))
-    if not memory.totals().items:
+    if not memory.totals().items and not memory.episodes():
         raise typer.BadParameter(f"there are no lessons in {namespace!r}", param_hint="--namespace")
     return memory

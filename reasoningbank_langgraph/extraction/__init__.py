@@ -6,20 +6,26 @@
 - `tips`: a short tip in plain text as a lesson: how weak models are read
 - `wording`: lessons that nobody could use as they are worded
 - `literals`: details of one task that no general lesson names: its numbers, its answer, its names, its links
+- `results`: what an attempt leaves for the bank: lessons as items, and episodes. All ids are made, none is drawn
 - `quotations`: lessons that the text of an attempt contains: a task or a tool's output must not write lessons
 """
 
 from reasoningbank_langgraph.extraction.acceptance import Extraction, accept
 from reasoningbank_langgraph.extraction.asking import ModelLimits, ask_lessons, items_schema
 from reasoningbank_langgraph.extraction.extractor import PROMPT_HASH, Judged, LessonExtractor
+from reasoningbank_langgraph.extraction.results import IDS, Origin, make_episodes, make_items
 
 __all__ = [
+    "IDS",
     "PROMPT_HASH",
     "Extraction",
     "Judged",
     "LessonExtractor",
     "ModelLimits",
+    "Origin",
     "accept",
     "ask_lessons",
     "items_schema",
+    "make_episodes",
+    "make_items",
 ]

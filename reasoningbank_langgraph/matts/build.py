@@ -59,6 +59,7 @@ def create_matts(
     answer: Selector = "answer",
     messages: Selector = "messages",
     state_schema: type[Any] | None = None,
+    episodes: bool = True,
 ) -> StateGraph[Any, Any, Any, Any]:
     """Solve each task several times with the same memory, select the best, and learn from the differences.
 
@@ -106,6 +107,7 @@ def create_matts(
         answer: likewise for the answer.
         messages: likewise for the conversation.
         state_schema: your own state, where the solver needs further channels or one of the three is a function.
+        episodes: False keeps the lessons of a group and no rollout; else at most six of a group are kept.
 
     Returns:
         An uncompiled graph. Compiled, it stands alone or is a node of another graph.
@@ -126,6 +128,7 @@ def create_matts(
         min_score=min_score,
         match=match,
         time_limit=time_limit,
+        episodes=episodes,
         names=ChannelNames(task, answer, messages).of_state(state_schema),
     )
     scaling = Scaling(

@@ -11,11 +11,21 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.dialogue import Dialogue
-from reasoningbank_langgraph.extraction import Extraction, Judged, LessonExtractor, ModelLimits, ask_lessons
+from reasoningbank_langgraph.extraction import (
+    Extraction,
+    Judged,
+    LessonExtractor,
+    ModelLimits,
+    Origin,
+    ask_lessons,
+    make_episodes,
+    make_items,
+)
 from reasoningbank_langgraph.matts.records import judged_rollout, rollouts_of
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.nodes.extract import lessons_update, make_items
-from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem
+from reasoningbank_langgraph.nodes.extract import lessons_update, origin_of
+from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, MemoryItem
+from reasoningbank_langgraph.state.attempts import solving_model
 from reasoningbank_langgraph.text import clean_line
 from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
 
@@ -45,7 +55,8 @@ def create_contrast(
 ) -> MemoryNode:
     """Return a node that fills `lessons` with at most five items from all judged rollouts of the task.
 
-    Of a single judged rollout, lessons are distilled as from any attempt: there is nothing to contrast it with.
+    Of a single judged rollout, lessons are distilled as from any attempt: there is nothing to contrast it with. Kept in
+    `episodes` are at most six rollouts: the selected one, then successes and failures in turn, one for each answer.
 
     Args:
         model: the chat model that distils.
@@ -72,8 +83,13 @@ def create_contrast(
         return update(group, await caller.arun(distil(group), context.config), context, started)
 
     def update(group: Sequence[Judged], distilled: Extraction, context: Context, started: float) -> Update:
-        items = make_group_items(group, distilled, caller.model_name, context) if group else []
-        return lessons_update(items, distilled, caller, context, started)
+        items, episodes = list[MemoryItem](), list[Episode]()
+        if group:
+            origin = group_origin(group, caller.model_name, context)
+            items = make_group_items(group, distilled, origin)
+            kept = kept_rollouts(group, selected_rollout(context.state))
+            episodes = make_episodes(kept, origin, solving_model(context.state, names))
+        return lessons_update(items, episodes, distilled, caller, context, started)
 
     return MemoryNode("extract", extract, aextract, names)
 
@@ -81,6 +97,22 @@ def create_contrast(
 def judged_rollouts(state: Mapping[str, Any]) -> list[Judged]:
     """Return the rollouts with a verdict: failed and indeterminate ones teach nothing."""
     return [judged_rollout(state, rollout) for rollout in rollouts_of(state) if rollout.judged]
+
+
+def selected_rollout(state: Mapping[str, Any]) -> Judged:
+    """Return the rollout whose answer the graph gives."""
+    rollouts = {rollout.number: rollout for rollout in rollouts_of(state)}
+    return judged_rollout(state, rollouts[state["selection"]["number"]])
+
+
+def kept_rollouts(group: Sequence[Judged], selected: Judged) -> list[Judged]:
+    """Return the rollouts that are kept as episodes: the selected one, then one for each answer and outcome."""
+    by_answer: dict[tuple[str, str], tuple[Judged, int]] = {}
+    for judged in (selected, *group):
+        if judged.verdict.status != "indeterminate":
+            by_answer.setdefault((judged.attempt.answer or "", judged.verdict.status), (judged, 1))
+    others = [judged for judged, _ in _alternating(list(by_answer.values())) if judged is not selected]
+    return [*([selected] if selected.verdict.status != "indeterminate" else []), *others][:SHOWN]
 
 
 def contrast(group: Sequence[Judged], limits: ModelLimits) -> Dialogue[Extraction]:
@@ -132,16 +164,21 @@ def _attempt_block(number: int, judged: Judged, times: int, budget: int) -> str:
     )
 
 
-def make_group_items(group: Sequence[Judged], distilled: Extraction, model: str, context: Context) -> list[MemoryItem]:
-    """Return the lessons as items of one experience, known by the content of the whole group."""
+def group_origin(group: Sequence[Judged], model: str, context: Context) -> Origin:
+    """Return where the records of a group come from: one experience, known by the content of all rollouts."""
     digests = sorted(judged.attempt.digest(context.thread_id) for judged in group)
     digest = hashlib.sha256("|".join(digests).encode()).hexdigest()[:32]
+    changed = {"attempt_digest": digest}
+    if len(group) > 1:
+        changed["prompt_hash"] = PROMPT_HASH
+    origin = origin_of(group[0], model, context)
+    return origin._replace(provenance=origin.provenance.model_copy(update=changed))
+
+
+def make_group_items(group: Sequence[Judged], distilled: Extraction, origin: Origin) -> list[MemoryItem]:
+    """Return the lessons as items of one experience."""
     sureness = [judged.verdict.confidence for judged in group if judged.verdict.confidence is not None]
     changed: dict[str, Any] = {"verifier_score": sum(sureness) / len(sureness) if sureness else None}
-    origin: dict[str, Any] = {"attempt_digest": digest}
     if len(group) > 1:
-        changed["outcome"], origin["prompt_hash"] = "contrast", PROMPT_HASH
-    return [
-        item.model_copy(update={**changed, "provenance": item.provenance.model_copy(update=origin)})
-        for item in make_items(group[0], distilled, model, context)
-    ]
+        changed["outcome"] = "contrast"
+    return [item.model_copy(update=changed) for item in make_items(group[0], distilled.items, origin)]

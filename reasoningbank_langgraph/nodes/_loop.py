@@ -39,6 +39,7 @@ class LoopNodes:
     min_score: float | None
     match: Match
     time_limit: float
+    episodes: bool
     names: ChannelNames
 
     def retrieve(self) -> MemoryNode:
@@ -61,7 +62,7 @@ class LoopNodes:
 
     def consolidate(self) -> MemoryNode:
         """Return the node that writes the lessons."""
-        return create_consolidate(namespace=self.namespace, match=self.match)
+        return create_consolidate(namespace=self.namespace, match=self.match, episodes=self.episodes)
 
     @property
     def critic_like(self) -> ModelLike | None:

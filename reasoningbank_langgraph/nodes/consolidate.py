@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from reasoningbank_langgraph.bank import Match, MemoryBank, WriteResult, check_match
 from reasoningbank_langgraph.events import TYPE, ConsolidatedEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, Filled, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
-from reasoningbank_langgraph.records import MemoryItem
+from reasoningbank_langgraph.records import Episode, MemoryItem
 from reasoningbank_langgraph.state import ChannelNames, UnwrittenAttempt
+from reasoningbank_langgraph.state.channels import experience_of
 
 
-def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, match: Match = "both") -> MemoryNode:
-    """Return a node that writes `lessons` into the bank and their ids into `written`.
+def create_consolidate(
+    *, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, match: Match = "both", episodes: bool = True
+) -> MemoryNode:
+    """Return a node that writes `lessons` and `episodes` into the bank and their ids into `written` and `kept`.
 
-    All lessons of an attempt become visible together. A retry, resume or replay of the same attempt adds nothing: the
+    All that an attempt left becomes visible together. A retry, resume or replay of the same attempt adds nothing: the
     ids are fixed beforehand, and an attempt with the same thread, task and trajectory is recognised by its content.
 
     If the store cannot be reached, the run still ends with its answer. `memory_error` then says why, and the lessons
@@ -26,6 +30,7 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
     Args:
         namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context.
         match: what a later task is matched with: the `task` the lesson was learned on, the `lesson`, or `both`.
+        episodes: False keeps the lessons of an attempt and not the attempt itself.
 
     Raises:
         ValueError: `match` is none of the three.
@@ -40,15 +45,16 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
         own = UnwrittenAttempt(
             namespace=list(context.namespace(template)),
             items=state.get("lessons") or [],
-            seen=[attempt["items"][0]["experience_id"] for attempt in earlier],
+            seen=list(map(experience_of, earlier)),
         )
+        _add_episodes(own, state if episodes else {})
         return [*earlier, own], _Writing(context, own["namespace"], alone=not earlier and context.nested)
 
     def consolidate(state: State, context: Context) -> Update:
         unwritten, writing = start(state, context)
         while unwritten:
             try:
-                writing.add(_bank(unwritten[0], match, context).add(_items(unwritten[0])))
+                writing.add(_bank(unwritten[0], match, context).add(**_records(unwritten[0])), unwritten[0])
             except Exception as error:
                 if not is_outage(error):
                     raise
@@ -60,7 +66,7 @@ def create_consolidate(*, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, ma
         unwritten, writing = start(state, context)
         while unwritten:
             try:
-                writing.add(await _bank(unwritten[0], match, context).aadd(_items(unwritten[0])))
+                writing.add(await _bank(unwritten[0], match, context).aadd(**_records(unwritten[0])), unwritten[0])
             except Exception as error:
                 if not is_outage(error):
                     raise
@@ -83,12 +89,13 @@ class _Writing:
 
     def __init__(self, context: Context, namespace: list[str], *, alone: bool) -> None:
         self.started, self.context = time.perf_counter(), context
-        self.namespace, self.ids = namespace, list[str]()
+        self.namespace, self.ids, self.kept = namespace, list[str](), list[str]()
         self.added, self.alone = 0, alone
 
-    def add(self, written: WriteResult) -> None:
+    def add(self, written: WriteResult, attempt: UnwrittenAttempt) -> None:
         self.ids += written.ids
         self.added += written.added
+        self.kept += [episode["id"] for episode in attempt.get("episodes", ())]
 
     def update(self, problem: str | None = None) -> Update:
         event = ConsolidatedEvent(
@@ -102,17 +109,24 @@ class _Writing:
         if problem is not None:
             event["error"] = problem
         self.context.emit(event)
-        return {"written": self.ids, **({} if self.alone else {"unwritten": []})}
+        kept = {"kept": self.kept} if self.kept else {}
+        return {"written": self.ids, **kept, **({} if self.alone else {"unwritten": []})}
 
     def break_off(self, unwritten: list[UnwrittenAttempt], error: Exception) -> Update:
         problem = log_outage("consolidate", error)
-        waiting = [attempt for attempt in unwritten if attempt["items"]]
+        waiting = [attempt for attempt in unwritten if attempt["items"] or attempt.get("episodes")]
         return {**self.update(problem), "unwritten": waiting, "memory_error": problem}
+
+
+def _add_episodes(attempt: UnwrittenAttempt, state: State) -> None:
+    if episodes := state.get("episodes"):
+        attempt["episodes"] = episodes
 
 
 def _bank(attempt: UnwrittenAttempt, match: Match, context: Context) -> MemoryBank:
     return MemoryBank(context.store, Filled(attempt["namespace"]), match=match)
 
 
-def _items(attempt: UnwrittenAttempt) -> list[MemoryItem]:
-    return [MemoryItem(**lesson) for lesson in attempt["items"]]
+def _records(attempt: UnwrittenAttempt) -> dict[str, Any]:
+    episodes = [Episode(**episode) for episode in attempt.get("episodes", ())]
+    return {"items": [MemoryItem(**lesson) for lesson in attempt["items"]], "episodes": episodes}

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
-from uuid import UUID, uuid5
+from uuid import uuid5
 
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.errors import MissingStateError
 from reasoningbank_langgraph.events import TYPE, ExtractedEvent, milliseconds_since
-from reasoningbank_langgraph.extraction import PROMPT_HASH, Extraction, Judged, LessonExtractor
+from reasoningbank_langgraph.extraction import (
+    IDS,
+    PROMPT_HASH,
+    Extraction,
+    Judged,
+    LessonExtractor,
+    Origin,
+    make_episodes,
+    make_items,
+)
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.records import MemoryItem, Outcome, Provenance, Verdict, utc_now
+from reasoningbank_langgraph.records import Episode, MemoryItem, Provenance, Verdict, utc_now
 from reasoningbank_langgraph.state import ChannelNames, ExtractionReport, Selector
-from reasoningbank_langgraph.state.attempts import attempt_of, is_empty
+from reasoningbank_langgraph.state.attempts import attempt_of, is_empty, solving_model
 from reasoningbank_langgraph.state.lineage import Line
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.chat.model_caller import ModelCaller
-
-_IDS = UUID("6f1f2b0e-6f0a-5a53-9a51-0d6c9a2f7a10")
-"""Root of all ids of this package: equal inputs give equal ids on every machine."""
 
 
 def create_extract(
@@ -36,8 +42,8 @@ def create_extract(
     """Return a node that fills `lessons` with at most three items (paper section 3.2), from success and failure alike.
 
     There are no lessons if the verdict is indeterminate, the model fails or its reply cannot be read; `extraction` then
-    says why and keeps the raw reply. Ids are fixed here, before anything is written, so a retry or a resume after a
-    crash writes the same rows.
+    says why and keeps the raw reply. A judged attempt is kept in `episodes`, with or without lessons. Ids are fixed
+    here, before anything is written, so a retry or a resume after a crash writes the same rows.
 
     Args:
         model: the chat model that distils.
@@ -65,8 +71,11 @@ def create_extract(
         return update(judged, await extractor.ainvoke(judged, context.config), context, started)
 
     def update(judged: Judged, distilled: Extraction, context: Context, started: float) -> Update:
-        items = make_items(judged, distilled, caller.model_name, context)
-        return lessons_update(items, distilled, caller, context, started)
+        origin = origin_of(judged, caller.model_name, context)
+        episodes = make_episodes([judged], origin, solving_model(context.state, names))
+        return lessons_update(
+            make_items(judged, distilled.items, origin), episodes, distilled, caller, context, started
+        )
 
     return MemoryNode("extract", extract, aextract, names)
 
@@ -86,12 +95,11 @@ def judged_of(state: State, names: ChannelNames) -> Judged:
     return judged
 
 
-def make_items(judged: Judged, distilled: Extraction, model: str, context: Context) -> list[MemoryItem]:
-    """Return the lessons as items, with ids from the run's own identity and the provenance of the attempt."""
-    attempt, verdict = judged
+def origin_of(judged: Judged, model: str, context: Context) -> Origin:
+    """Return where the records of an attempt come from, with ids from the run's own identity."""
+    attempt = judged.attempt
     info = context.runtime.execution_info
     identity = "|".join([context.thread_id or "", info.checkpoint_ns, info.task_id]) if info else ""
-    experience = uuid5(_IDS, identity)
     line = Line.of(context.state.get("attempt") or {}).ended(utc_now())
     provenance = Provenance(
         thread_id=context.thread_id,
@@ -99,7 +107,7 @@ def make_items(judged: Judged, distilled: Extraction, model: str, context: Conte
         checkpoint_id=info.checkpoint_id if info else None,
         task_id=info.task_id if info else None,
         run_id=info.run_id if info else None,
-        judge=verdict.judge,
+        judge=judged.verdict.judge,
         model=model,
         prompt_hash=PROMPT_HASH,
         memory_ids_used=tuple(memory.item.id for memory in attempt.memories),
@@ -108,24 +116,16 @@ def make_items(judged: Judged, distilled: Extraction, model: str, context: Conte
         origin=line.origin,
         after=line.after,
     )
-    outcome: Outcome = "success" if verdict.status == "success" else "failure"
-    return [
-        MemoryItem(
-            id=str(uuid5(experience, str(ordinal))),
-            **lesson,
-            outcome=outcome,
-            task=attempt.task,
-            task_id=attempt.task_id,
-            experience_id=str(experience),
-            verifier_score=verdict.confidence,
-            provenance=provenance,
-        )
-        for ordinal, lesson in enumerate(distilled.items)
-    ]
+    return Origin(uuid5(IDS, identity), provenance)
 
 
 def lessons_update(
-    items: list[MemoryItem], distilled: Extraction, caller: ModelCaller, context: Context, started: float
+    items: list[MemoryItem],
+    episodes: list[Episode],
+    distilled: Extraction,
+    caller: ModelCaller,
+    context: Context,
+    started: float,
 ) -> Update:
     """Emit an event with what was distilled and how the model was asked, and return the update of the state."""
     model = caller.asked_how()
@@ -151,4 +151,8 @@ def lessons_update(
             fallbacks=report["fallbacks"],
         )
     )
-    return {"lessons": [item.to_json() for item in items], "extraction": report}
+    return {
+        "lessons": [item.to_json() for item in items],
+        "episodes": [episode.to_json() for episode in episodes],
+        "extraction": report,
+    }

@@ -13,6 +13,9 @@ from reasoningbank_langgraph.state.channels import Earlier
 from reasoningbank_langgraph.state.lineage import micros, next_line
 from reasoningbank_langgraph.state.schema import ChannelNames, StartedAttempt
 
+_LABEL = 200
+"""Characters of a model's name."""
+
 
 def read_task(state: Mapping[str, Any], names: ChannelNames) -> str:
     """Return the task text: the channel's text or, if it holds messages, the user's last message.
@@ -166,7 +169,16 @@ def _finished(state: Mapping[str, Any], names: ChannelNames) -> StartedAttempt:
 def messages_of(state: Mapping[str, Any], names: ChannelNames) -> list[Any]:
     """Return the messages of the attempt in the state, unchanged."""
     raw = _conversation(state, names)
-    return raw[_places(raw, state["attempt"])[0] :]
+    return raw[_places(raw, state.get("attempt") or _finished(state, names))[0] :]
+
+
+def solving_model(state: Mapping[str, Any], names: ChannelNames) -> str:
+    """Return the model that solved, as the last reply that names it does (`response_metadata`), or ""."""
+    for message in reversed(messages_of(state, names)):
+        told = getattr(message, "response_metadata", None) or {}
+        if name := told.get("model_name") or told.get("model"):
+            return str(name)[:_LABEL]
+    return ""
 
 
 def _conversation(state: Mapping[str, Any], names: ChannelNames) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from langgraph.channels import EphemeralValue, LastValue
@@ -159,6 +159,11 @@ class OfLastRun(_UntilTheEnd):
         return {**held, "over": self.over, "loaded": self.loaded, "rewritten": self.rewritten}
 
 
+def experience_of(waiting: Mapping[str, Any]) -> str:
+    """Return the experience of an attempt that waits, which has lessons, episodes or both."""
+    return str([*waiting["items"], *waiting.get("episodes", ())][0]["experience_id"])
+
+
 class Waiting(Latest):
     """Holds attempts whose lessons wait for the bank. An update replaces those that its writer knew of (`seen`)."""
 
@@ -166,8 +171,8 @@ class Waiting(Latest):
 
     def update(self, values: Sequence[Any]) -> bool:
         """Take the attempts that the writers of one step left, each attempt once."""
-        new = {entry["items"][0]["experience_id"]: entry for value in values for entry in value}
+        new = {experience_of(entry): entry for value in values for entry in value}
         seen = {name for entry in new.values() for name in entry.get("seen", ())} | new.keys()
         old = self.get() if new and self.is_available() else []
-        kept = [entry for entry in old if entry["items"][0]["experience_id"] not in seen]
+        kept = [entry for entry in old if experience_of(entry) not in seen]
         return super().update([[*kept, *new.values()]] if values else [])

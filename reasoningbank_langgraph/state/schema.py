@@ -65,11 +65,13 @@ class ExtractionReport(TypedDict):
 
 
 class UnwrittenAttempt(TypedDict):
-    """Lessons of one attempt that wait for the bank."""
+    """What one attempt left that waits for the bank."""
 
     namespace: list[str]
     items: list[dict[str, Any]]
     """`MemoryItem` as JSON."""
+    episodes: NotRequired[list[dict[str, Any]]]
+    """`Episode` as JSON; older versions left none."""
     seen: list[str]
     """Experiences that were waiting already."""
 
@@ -118,15 +120,19 @@ class ReasoningBankState(_Conversation, total=False):
     """`Verdict` as JSON, filled by `judge`."""
     lessons: Annotated[list[dict[str, Any]], Latest]
     """What `extract` distilled, with ids (`MemoryItem` as JSON): checkpointed before anything is written."""
+    episodes: Annotated[list[dict[str, Any]], Latest]
+    """What is kept of the attempt itself (`Episode` as JSON), filled by `extract`."""
     extraction: Annotated[ExtractionReport | None, Latest]
     """How extraction went."""
     memory_error: Annotated[str | None, Latest]
     """Why the bank could not be read or written in this run, which went on without it; None if it could."""
     unwritten: Annotated[list[UnwrittenAttempt], Waiting]
-    """Attempts whose lessons wait for the bank to be reachable."""
+    """Attempts whose lessons and episodes wait for the bank to be reachable."""
     written: Annotated[list[str], add_ids]
     """Ids of all items this branch of the thread has in the bank, filled by `consolidate`. A graph that contains the
     loop as a node needs this channel too: it tells the thread's branches apart."""
+    kept: Annotated[list[str], add_ids]
+    """Ids of the episodes this branch of the thread has in the bank, filled by `consolidate`."""
 
 
 class LoopState(ReasoningBankState, total=False):

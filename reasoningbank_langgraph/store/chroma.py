@@ -48,6 +48,7 @@ class ChromaStore(BaseStore):
     """
 
     supports_ttl = True
+    embeds_a_text_once = True  # however often it stands in a batch
 
     def __init__(self, client: ClientAPI, **settings: Unpack[StoreSettings]) -> None:
         check_client(client)

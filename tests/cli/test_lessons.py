@@ -1,9 +1,11 @@
 """`reasoningbank bank export`, `import`, `quarantine` and `forget`: lessons go from bank to bank, and away."""
 
+import json
+
 import pytest
 from typer.testing import CliRunner
 
-from reasoningbank_langgraph import ChromaStore, MemoryBank, embeddings
+from reasoningbank_langgraph import ChromaStore, Episode, MemoryBank, embeddings
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.bank.test_forgetting import family, lesson
@@ -180,3 +182,20 @@ def test_no_namespace_goes_that_is_not_named_exactly(folder, neighbours, words):
     assert done.exit_code == 2
     assert len(left(folder)) == 5
     assert [left(folder, name) for name in neighbours] == [["gran"]] * 3
+
+
+def test_episodes_are_listed_and_printed_whole_and_forgotten_by_the_id_shown(folder):
+    kept = Episode(id="e 1", task="what \x1b[2J is", solution="look", answer="4", outcome="failure")
+    with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
+        MemoryBank(store, "m").add([], episodes=[kept])
+    done = call("episodes", "--bank", folder)
+    assert done.exit_code == 0, done.output
+    assert "m: 1 episode" in done.output
+    assert "~episodes" not in done.output + call("show", "--bank", folder).output
+    assert "[failure] what" in done.output
+    assert "\x1b" not in done.output
+    done = call("episodes", "--json", "--namespace", "m", "--bank", folder)
+    assert json.loads(done.output) == {"namespace": ["m"], **kept.to_json()}
+    call("forget", "--namespace", "m", "--item", "e%201", "--bank", folder)
+    assert call("episodes", "--json", "--bank", folder).output == ""
+    assert len(left(folder)) == 5

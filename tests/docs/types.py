@@ -8,13 +8,13 @@ from typing import get_args
 from tests.docs.source import alias
 
 VALUES = {
-    "records.VerdictStatus": '`verdict["status"]`, `Verdict.status`',
-    "records.IndeterminateReason": '`verdict["reason"]`, `Verdict.reason`',
+    "records.attempts.VerdictStatus": '`verdict["status"]`, `Verdict.status`',
+    "records.attempts.IndeterminateReason": '`verdict["reason"]`, `Verdict.reason`',
     "events.ExtractionReason": '`extraction["reason"]`',
     "events.DropReason": 'the keys of `extraction["dropped"]`',
     "events.SelectedBy": '`selection["by"]`',
-    "records.Outcome": "`MemoryItem.outcome`",
-    "records.ItemStatus": "`MemoryItem.status`, `MemoryBank.set_status`",
+    "records.lessons.Outcome": "`MemoryItem.outcome`",
+    "records.lessons.ItemStatus": "`MemoryItem.status`, `MemoryBank.set_status`",
     "matts.scaling.Mode": "`Scaling.mode`",
     "judges.ensemble.Rule": "`EnsembleJudge(rule=...)`",
     "bank.item_values.Match": "`match=...` of a bank and of the nodes",

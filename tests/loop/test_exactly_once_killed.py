@@ -56,3 +56,9 @@ def test_a_killed_run_leaves_all_lessons_of_its_attempt_or_none_and_goes_on_with
     known = {point: found for point, found in killed["points"].items() if found["lessons"]}
     assert set(AT_THE_END) | {"consolidate before it writes"} <= set(known)
     assert all(found["ids"][3:6] == found["lessons"] for found in known.values())
+
+
+@pytest.mark.slow
+def test_wherever_a_run_is_killed_each_attempt_leaves_one_episode_beside_its_lessons(killed):
+    assert set(of_each(killed, lambda found: len(found["episodes"])).values()) == {3}
+    assert all(of_each(killed, lambda found: found["experiences"][0] == found["experiences"][1]).values())

@@ -14,7 +14,7 @@ from reasoningbank_langgraph.errors import (
     MissingNamespaceLabelError,
     MissingStoreError,
 )
-from reasoningbank_langgraph.namespaces import Filled
+from reasoningbank_langgraph.namespaces import Filled, bank_of
 from tests.loop.test_loop import app, config
 from tests.loop_fakes import indexed_memory, learner, solver
 
@@ -35,13 +35,13 @@ def test_a_missing_label_raises_and_names_what_is_there():
         app(indexed_memory()).invoke({"task": "add"}, {"configurable": {"thread_id": "t"}})
 
 
-@pytest.mark.parametrize("user", ["a.b", "", "nul\x00", 1.5, True])
+@pytest.mark.parametrize("user", ["a.b", "", "nul\x00", 1.5, True, "u1~episodes"])
 def test_a_label_that_stores_refuse_is_refused_by_name(user):
     with pytest.raises(InvalidNamespaceLabelError):
         app(indexed_memory()).invoke({"task": "add"}, config(user=user))
 
 
-@pytest.mark.parametrize("namespace", [(), ("langgraph",), ("a", ""), ("a.b",), ("a", 1)])
+@pytest.mark.parametrize("namespace", [(), ("langgraph",), ("a", ""), ("a.b",), ("a", 1), ("a", "b~episodes")])
 def test_a_namespace_that_stores_refuse_is_refused_when_the_graph_is_built(namespace):
     with pytest.raises(InvalidNamespaceLabelError):
         create_retrieve(namespace=namespace)
@@ -81,5 +81,5 @@ def test_a_brace_that_is_no_placeholder_is_refused_and_no_shared_bank(label):
 def test_braces_in_a_value_are_text(user):
     store = indexed_memory()
     app(store).invoke({"task": "add two apples"}, config(user=user))
-    assert {row.namespace for row in store.search(())} == {("math", user)}
+    assert set(map(bank_of, store.list_namespaces())) == {("math", user)}
     assert MemoryBank(store, Filled(("math", user))).totals().experiences == 1

@@ -18,9 +18,9 @@ from reasoningbank_langgraph import (
 )
 from reasoningbank_langgraph.errors import MissingStoreError
 from reasoningbank_langgraph.events import TYPE, JudgedEvent, milliseconds_since
-from reasoningbank_langgraph.extraction import PROMPT_HASH, Extraction, Judged
+from reasoningbank_langgraph.extraction import PROMPT_HASH, Extraction, Judged, make_items
 from reasoningbank_langgraph.nodes._base import Context
-from reasoningbank_langgraph.nodes.extract import make_items
+from reasoningbank_langgraph.nodes.extract import origin_of
 from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.state.lineage import Line, micros
@@ -87,7 +87,7 @@ FOUND = Extraction([{"title": name, "description": "d", "content": "c"} for name
 
 def minted(info=RUN, attempt=TRIED, status="success", **more):
     judged = Judged(attempt, Verdict(status=status, judge="j", confidence=0.5))
-    return make_items(judged, FOUND, "m", context(info, **more))
+    return make_items(judged, FOUND.items, origin_of(judged, "m", context(info, **more)))
 
 
 def test_an_item_says_which_run_of_which_node_made_it_of_what():

@@ -29,6 +29,7 @@ from reasoningbank_langgraph.errors import (
     InvalidNamespaceLabelError,
     MissingNamespaceLabelError,
 )
+from reasoningbank_langgraph.namespaces import bank_of
 from reasoningbank_langgraph.nodes._caching import Watch
 from tests.loop_fakes import indexed_memory, learner, solver
 
@@ -37,7 +38,7 @@ TASK = {"task": "add two apples"}
 
 
 def tenants(store):
-    return {row.namespace for row in store.search((), limit=100)}
+    return set(map(bank_of, store.list_namespaces()))
 
 
 @dataclass

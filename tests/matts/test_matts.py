@@ -29,6 +29,31 @@ def test_k_rollouts_leave_one_answer_and_one_experience(k, kind, tmp_path):
         assert {item.id for item in items} == set(result["written"])
         assert len({item.experience_id for item in items}) == 1
         assert {item.outcome for item in items} == {"contrast" if k > 1 else "success"}
+        episodes = bank(store).episodes()
+        assert [episode.answer for episode in episodes] == ["4", "5"][:k]
+        assert {episode.experience_id for episode in episodes} == {items[0].experience_id}
+
+
+def test_of_many_rollouts_six_are_kept_the_selected_one_first_and_one_for_each_answer():
+    store = indexed_memory()
+    result = matts(solving(*"1234444567"), store, k=10, judge=judged_by("4")).invoke(TASK, CONFIG)
+    episodes = bank(store).episodes()
+    assert [episode.id for episode in episodes] == result["kept"]
+    assert [(episode.answer, episode.outcome) for episode in episodes] == [
+        ("4", "success"),
+        *((answer, "failure") for answer in "12356"),
+    ]
+
+
+def test_a_replayed_group_leaves_its_episodes_once():
+    store = indexed_memory()
+    graph = matts(solving("4", "5"), store, k=2, judge=judged_by("4"))
+    graph.invoke(TASK, CONFIG)
+    past = next(state for state in graph.get_state_history(CONFIG) if state.next == ("extract",))
+    before = bank(store).episodes()
+    graph.invoke(None, past.config)
+    assert bank(store).episodes() == before
+    assert len(before) == 2
 
 
 async def test_it_runs_the_same_in_async_code():
@@ -204,7 +229,7 @@ def test_scaling_replaces_the_solver_of_the_loop():
     app = graph.compile(checkpointer=InMemorySaver(), store=store)
     result = app.invoke(TASK, {"configurable": {"thread_id": "t", "user_id": "u"}})
     assert (result["answer"], result["selection"]["by"]) == ("4", "majority")
-    assert {tuple(row.namespace) for row in store.search(())} == {("math", "u")}
+    assert {tuple(row.namespace) for row in store.search(())} == {("math", "u"), ("math", "u~episodes")}
 
 
 @pytest.mark.slow

@@ -1,0 +1,59 @@
+"""The records that travel through the loop: frozen, JSON in, JSON out.
+
+A record that exists is valid: every cap is checked when it is made, so nothing downstream has to check again.
+Invalid values raise `InvalidRecordError` or one of its kinds, never a bare pydantic error.
+
+- `base`: the base of all records: frozen, closed to unknown fields, with named errors; and the types of their fields
+- `tasks`: what a task text is known by, and whether a text shows a reader anything
+- `lessons`: a lesson, where it comes from, and a lesson as it was retrieved
+- `attempts`: one pass at one task, and what a judge decided about it
+- `episodes`: a judged attempt as it is kept beside its lessons: evidence, and material to distil anew
+"""
+
+from reasoningbank_langgraph.records.attempts import Attempt, IndeterminateReason, Verdict, VerdictStatus
+from reasoningbank_langgraph.records.base import Count, Record, Score, UtcDatetime, utc_now
+from reasoningbank_langgraph.records.episodes import Episode
+from reasoningbank_langgraph.records.lessons import (
+    CONTENT_CAP,
+    DESCRIPTION_CAP,
+    ITEMS_PER_ATTEMPT,
+    ITEMS_PER_GROUP,
+    TASK_CAP,
+    TITLE_CAP,
+    ItemStatus,
+    MemoryItem,
+    Outcome,
+    Provenance,
+    RetrievedMemory,
+    Utility,
+)
+from reasoningbank_langgraph.records.tasks import MARKS_IN_A_ROW, has_visible_text, normalise_task, task_key
+
+__all__ = [
+    "CONTENT_CAP",
+    "DESCRIPTION_CAP",
+    "ITEMS_PER_ATTEMPT",
+    "ITEMS_PER_GROUP",
+    "MARKS_IN_A_ROW",
+    "TASK_CAP",
+    "TITLE_CAP",
+    "Attempt",
+    "Count",
+    "Episode",
+    "IndeterminateReason",
+    "ItemStatus",
+    "MemoryItem",
+    "Outcome",
+    "Provenance",
+    "Record",
+    "RetrievedMemory",
+    "Score",
+    "UtcDatetime",
+    "Utility",
+    "Verdict",
+    "VerdictStatus",
+    "has_visible_text",
+    "normalise_task",
+    "task_key",
+    "utc_now",
+]

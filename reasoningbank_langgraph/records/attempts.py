@@ -1,0 +1,70 @@
+"""One pass at one task, and what a judge decided about it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from reasoningbank_langgraph.messages import Message, Text, to_messages
+from reasoningbank_langgraph.records.base import Record, Score
+from reasoningbank_langgraph.records.lessons import RetrievedMemory
+from reasoningbank_langgraph.records.tasks import normalise_task, task_key
+
+VerdictStatus = Literal["success", "failure", "indeterminate"]
+"""What a judge decided. `success`: the task is solved; `failure`: it is not; `indeterminate`: it could not be
+decided, and nothing is learned."""
+IndeterminateReason = Literal["unparsed", "conflict", "refused", "truncated", "error", "no_evidence"]
+"""Why a verdict is indeterminate. `unparsed`: the judge's reply holds no readable verdict; `conflict`: it says two
+different things; `refused`: the model refused to judge; `truncated`: the reply broke off; `error`: the call or the
+judge itself failed; `no_evidence`: there is no basis for a decision, such as an answer, a reference or agreement."""
+
+
+class Verdict(Record):
+    """What a judge decided about one attempt, and why."""
+
+    status: VerdictStatus
+    confidence: Score | None = None
+    rationale: Text = ""
+    judge: str = ""
+    reason: IndeterminateReason | None = None
+    """Why the verdict is indeterminate; None otherwise."""
+
+
+class Attempt(Record):
+    """One pass at one task: what a judge looks at and an extractor learns from."""
+
+    task: Text
+    task_id: str = Field(default_factory=lambda data: task_key(data.get("task", "")))
+    messages: Annotated[tuple[Message, ...], BeforeValidator(to_messages)] = ()
+    """The trajectory, as plain records. LangChain messages, `(role, content)` pairs and dicts are converted."""
+    answer: Text | None = None
+    reference: Text | None = None
+    """The known right answer, for judges that compare; it is never shown to a model."""
+    memories: tuple[RetrievedMemory, ...] = ()
+    usage: Mapping[str, int] = Field(default_factory=dict)
+    """Tokens of the attempt: `input_tokens, output_tokens, total_tokens`."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            task: str,
+            task_id: str = ...,
+            messages: Iterable[Any] = ...,
+            answer: str | None = ...,
+            reference: str | None = ...,
+            memories: Iterable[RetrievedMemory] = ...,
+            usage: Mapping[str, int] = ...,
+        ) -> None: ...
+
+    def digest(self, thread_id: str | None) -> str:
+        """Return the content identity of this attempt within one thread (32 hexadecimal digits)."""
+        parts: Sequence[str] = [thread_id or "", self.task_id, normalise_task(self.task), self.answer or ""]
+        whole = hashlib.sha256()
+        for part in [*parts, *(message.identity_json() for message in self.messages)]:
+            whole.update(part.encode("utf-8", "surrogatepass") + b"\x00")
+        return whole.hexdigest()[:32]

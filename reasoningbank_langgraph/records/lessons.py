@@ -1,0 +1,111 @@
+"""A lesson, where it comes from, and a lesson as it was retrieved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal, Self
+from uuid import uuid4
+
+from pydantic import Field, model_validator
+
+from reasoningbank_langgraph.errors import BlankFieldError, FieldTooLongError
+from reasoningbank_langgraph.messages import Text
+from reasoningbank_langgraph.records.base import Count, Record, Score, UtcDatetime, utc_now
+from reasoningbank_langgraph.records.tasks import has_visible_text, task_key
+
+TITLE_CAP, DESCRIPTION_CAP, CONTENT_CAP = 200, 500, 4000
+ITEMS_PER_ATTEMPT, ITEMS_PER_GROUP = 3, 5
+TASK_CAP = 100_000
+
+Outcome = Literal["success", "failure", "contrast"]
+"""What a lesson was learned from. `success`: an attempt that worked; `failure`: an attempt that did not;
+`contrast`: several rollouts of a task, compared with each other."""
+ItemStatus = Literal["active", "superseded", "quarantined"]
+"""Whether a lesson is retrieved. `active`: it is; `superseded`: it is not, because another lesson took its place;
+`quarantined`: it is not, because it was set aside."""
+
+
+class Provenance(Record):
+    """Where an item comes from: the run that wrote it and what that run had read."""
+
+    thread_id: str | None = None
+    checkpoint_ns: str = ""
+    checkpoint_id: str | None = None
+    task_id: str | None = None
+    """LangGraph's id of the node execution that minted the item."""
+    run_id: str | None = None
+    judge: str = ""
+    model: str = ""
+    prompt_hash: str = ""
+    memory_ids_used: tuple[str, ...] = ()
+    attempt_digest: str = ""
+    """Content identity of the attempt: equal when the same attempt is replayed."""
+    origin: str = ""
+    """Id of the first attempt in the history of the thread, if it is known."""
+    line: tuple[tuple[str, int, int | str | None], ...] = ()
+    """The attempts up to this one, each with id, begin and end (microseconds since 1970; if the next one began before
+    the end, a digest of what it had done). Tells branches of a thread apart; empty if there was no `retrieve`."""
+    after: str | None = None
+    """What came before these: nothing (""), the attempt that wrote the item with this id, or more than is kept."""
+
+
+class Utility(Record):
+    """How often an item was shown, and how those attempts ended."""
+
+    used: Count = 0
+    helped: Count = 0
+    hurt: Count = 0
+
+
+class MemoryItem(Record):
+    """One lesson: the paper's title, description and content, and the facts needed to trust or remove it."""
+
+    caps: ClassVar[Mapping[str, int]] = {
+        "title": TITLE_CAP,
+        "description": DESCRIPTION_CAP,
+        "content": CONTENT_CAP,
+        "task": TASK_CAP,
+    }
+
+    id: str = Field(default_factory=lambda: str(uuid4()), min_length=1)
+    title: Text
+    description: Text
+    content: Text
+    outcome: Outcome
+    task: Text
+    """Text of the task the lesson was learned on."""
+    task_id: str = Field(default_factory=lambda data: task_key(data.get("task", "")))
+    experience_id: str = Field(default_factory=lambda data: data.get("id", ""))
+    """One attempt, or one MaTTS group: the items that were learned together."""
+    tags: tuple[str, ...] = ()
+    scope: str | None = None
+    difficulty: str | None = None
+    verifier_score: Score | None = None
+    valid_until: UtcDatetime | None = None
+    status: ItemStatus = "active"
+    retired_at: UtcDatetime | None = None
+    """When it stopped being active."""
+    supersedes: tuple[str, ...] = ()
+    provenance: Provenance = Provenance()
+    utility: Utility = Utility()
+    created_at: UtcDatetime = Field(default_factory=utc_now)
+    updated_at: UtcDatetime = Field(default_factory=lambda data: data.get("created_at") or utc_now())
+
+    @model_validator(mode="after")
+    def _within_caps(self) -> Self:
+        for field, cap in self.caps.items():
+            text: str = getattr(self, field)
+            if not has_visible_text(text):
+                raise BlankFieldError("MemoryItem", field)
+            if len(text) > cap:
+                raise FieldTooLongError("MemoryItem", field, len(text), cap)
+        return self
+
+
+class RetrievedMemory(Record):
+    """One item as it was retrieved for a task."""
+
+    item: MemoryItem
+    score: float | None = None
+    """Similarity of the experience to the task, 0..1; None if the store does not score."""
+    why: str = ""
