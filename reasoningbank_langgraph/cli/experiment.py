@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,7 +59,20 @@ _PriceIn = Annotated[float, typer.Option(min=0, help="Price of a million prompt 
 _PriceOut = Annotated[float, typer.Option(min=0, help="Price of a million reply tokens.")]
 
 
+def _of_protocol(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command that only declares its options run the protocol of its name: the options are the settings."""
+
+    @wraps(command)
+    def run(*, out: Path, **options: Any) -> None:
+        with named_errors():
+            settings = {name: _setting(name, value) for name, value in options.items()}
+            _carry_out(ExperimentConfig.model_validate({"protocol": command.__name__, **settings}), out)
+
+    return run
+
+
 @experiment_app.command()
+@_of_protocol
 def phase1(
     *,
     train: _Train,
@@ -83,34 +98,10 @@ def phase1(
     price_out: _PriceOut = 0.0,
 ) -> None:
     """Learn from the train problems, freeze the bank, and compare the arms on the test problems."""
-    with named_errors():
-        config = ExperimentConfig(
-            protocol="phase1",
-            train=train,
-            test=test,
-            model=model,
-            judge_model=judge_model,
-            arms=_words(arms),
-            seeds=_numbers("--seeds", seeds),
-            limit=limit,
-            train_limit=train_limit,
-            judge=judge,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            k=k,
-            outcome=outcome,
-            bank_sizes=_numbers("--bank-sizes", bank_sizes),
-            attempts=_numbers("--attempts", attempts),
-            modes=_words(modes),
-            concurrency=concurrency,
-            leave_out_failed=leave_out_failed,
-            price_in=price_in,
-            price_out=price_out,
-        )
-        _carry_out(config, out)
 
 
 @experiment_app.command()
+@_of_protocol
 def stream(
     *,
     test: _Test,
@@ -131,29 +122,10 @@ def stream(
     price_out: _PriceOut = 0.0,
 ) -> None:
     """Learn on the test problems themselves, in several orders. Each is solved before its lesson is learned."""
-    with named_errors():
-        config = ExperimentConfig(
-            protocol="stream",
-            test=test,
-            model=model,
-            judge_model=judge_model,
-            arms=_words(arms),
-            seeds=_numbers("--seeds", seeds),
-            limit=limit,
-            judge=judge,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            k=k,
-            attempts=_numbers("--attempts", attempts),
-            modes=_words(modes),
-            leave_out_failed=leave_out_failed,
-            price_in=price_in,
-            price_out=price_out,
-        )
-        _carry_out(config, out)
 
 
 @experiment_app.command()
+@_of_protocol
 def scaling(
     *,
     train: _Train,
@@ -177,29 +149,6 @@ def scaling(
     price_out: _PriceOut = 0.0,
 ) -> None:
     """Compare with and without memory, for several numbers of attempts and both ways of making them."""
-    with named_errors():
-        config = ExperimentConfig(
-            protocol="scaling",
-            train=train,
-            test=test,
-            model=model,
-            judge_model=judge_model,
-            seeds=_numbers("--seeds", seeds),
-            limit=limit,
-            train_limit=train_limit,
-            judge=judge,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            k=k,
-            attempts=_numbers("--attempts", attempts),
-            modes=_words(modes),
-            fixed_k=fixed_k,
-            concurrency=concurrency,
-            leave_out_failed=leave_out_failed,
-            price_in=price_in,
-            price_out=price_out,
-        )
-        _carry_out(config, out)
 
 
 @experiment_app.command()
@@ -241,13 +190,21 @@ def _carry_out(config: ExperimentConfig, out: Path) -> None:
         raise ExperimentError(f"{failed} row{'s' * (failed > 1)} failed: the same command tries them again")
 
 
+def _setting(name: str, value: Any) -> Any:
+    """Return the value of an option as a setting: lists are written with commas."""
+    if name in ("arms", "modes"):
+        return _words(value)
+    return _numbers(name, value) if name in ("seeds", "bank_sizes", "attempts") else value
+
+
 def _words(text: str) -> tuple[Any, ...]:
     """The configuration checks whether there are such arms or modes."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _numbers(option: str, text: str) -> tuple[int, ...]:
+def _numbers(name: str, text: str) -> tuple[int, ...]:
     try:
         return tuple(int(word) for word in _words(text))
     except ValueError as error:
+        option = f"--{name.replace('_', '-')}"
         raise typer.BadParameter(f"{text!r} is not a comma-separated list of integers", param_hint=option) from error
