@@ -22,7 +22,8 @@ from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.loop_fakes import learner
-from tests.openai_server import SERVERS, OpenAIServer
+from tests.openai_server import OpenAIServer
+from tests.server_habits import SERVERS
 
 pytestmark = pytest.mark.network
 

@@ -14,7 +14,8 @@ from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.experiments import worlds
 from tests.experiments.fake_rows import needs_extra
-from tests.openai_server import Habits, OpenAIServer, completion, fails
+from tests.openai_server import OpenAIServer
+from tests.server_habits import Habits, completion, fails
 
 pytestmark = [needs_extra, pytest.mark.slow, pytest.mark.network]
 

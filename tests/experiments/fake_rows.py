@@ -87,3 +87,18 @@ def stream_rows(chances, problems=40, seeds=(0, 1)):
                 )
                 bank += learned
     return made
+
+
+def two_arms(fixed, broken, alike, **changes):
+    """Baseline and memory that differ on so many problems."""
+    made = []
+    for number in range(fixed + broken + alike):
+        before = fixed <= number < fixed + broken or number >= fixed + broken + alike // 2
+        after = not before if number < fixed + broken else before
+        made += [row("baseline", f"p{number}", before, **changes), row("memory", f"p{number}", after, **changes)]
+    return made
+
+
+def only(found):
+    (one,) = found.comparisons
+    return one

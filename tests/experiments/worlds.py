@@ -1,11 +1,15 @@
-"""A model that solves problems of the form "What is A + B?" unless a lesson spoils or helps it, and problems for it."""
+"""A model that solves problems of the form "What is A + B?" unless a lesson spoils or helps it, and runs with it."""
 
+import io
 import json
 import re
 
 from langchain_core.messages import AIMessage
+from rich.console import Console
 
-from reasoningbank_langgraph.testing import ScriptedChatModel
+from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.run import Models, Run
+from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
 from ..loop_fakes import lessons, verdict  # noqa: TID252 - the fakes of the tests
 
@@ -50,3 +54,28 @@ def named():
 
 def model(script=reply):
     return ScriptedChatModel(script)
+
+
+def config(tmp_path, protocol="phase1", **changes):
+    values = {
+        "protocol": protocol,
+        "train": problems(tmp_path / "train.jsonl", 8),
+        "test": problems(tmp_path / "test.jsonl", 8, start=100),
+        "train_limit": 8,
+        "limit": 6,
+    }
+    return ExperimentConfig(**{**values, **changes})
+
+
+def carry_out(settings, out, chat=None):
+    chat = chat or model()
+    run = Run(settings, out, Models(chat, chat, HashEmbeddings()), Console(file=io.StringIO()))
+    run.carry_out()
+    return run
+
+
+def by_arm(run):
+    arms = {}
+    for row in run.results.rows:
+        arms.setdefault(row.arm, []).append(row)
+    return arms

@@ -18,6 +18,13 @@ def lines_of_files():
     return {name: len(text.splitlines()) for name, text in MODULES.items()}
 
 
+def lines_of_tests():
+    """Lines of each file of tests, but for the data they read."""
+    tests = REPOSITORY / "tests"
+    files = [path for path in tests.rglob("*.py") if path.relative_to(tests).parts[0] != "data"]
+    return {path.relative_to(REPOSITORY).as_posix(): len(path.read_bytes().splitlines()) for path in files}
+
+
 def lines_of_functions():
     """Lines of each function, its docstring included, but for the factories of graphs and nodes (`create_*`)."""
     return {
@@ -39,7 +46,13 @@ def modules_of_the_root():
     return {PACKAGE.name: modules_of_folders()[PACKAGE.name]}
 
 
-LIMITS = [(lines_of_files, 300), (lines_of_functions, 50), (modules_of_folders, 20), (modules_of_the_root, 9)]
+LIMITS = [
+    (lines_of_files, 300),
+    (lines_of_tests, 300),
+    (lines_of_functions, 50),
+    (modules_of_folders, 20),
+    (modules_of_the_root, 9),
+]
 
 
 @pytest.mark.parametrize(("measure", "limit"), LIMITS)
