@@ -17,7 +17,8 @@ ExtractionReason = Literal[
 """Why an attempt gave no lesson. `indeterminate`: it has no verdict to learn from; `unparsed`: the model's reply holds
 no readable lesson; `refused`: the model refused; `truncated`: the reply ended before a lesson was complete; `empty`:
 the model found nothing worth keeping, or said nothing; `error`: the call failed, and `raw` holds the error; `dropped`:
-every lesson was left out, and `dropped` says why; `weak_model`: weak models are not asked about failures."""
+every lesson was left out, and `dropped` says why; `weak_model`: weak models are not asked about failures, very small
+ones about nothing."""
 DropReason = Literal[
     "over_cap",
     "copied",

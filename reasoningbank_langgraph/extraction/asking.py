@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.messages import AIMessage, HumanMessage
@@ -10,13 +10,13 @@ from langchain_core.messages import AIMessage, HumanMessage
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.context import room_in
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
-from reasoningbank_langgraph.chat.parameters import is_weak
+from reasoningbank_langgraph.chat.parameters import TEACHES_FROM, TINY_BELOW, is_weak, parameters_of
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction.acceptance import Extraction, accept
 from reasoningbank_langgraph.extraction.tips import parse_tip
 from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.parsing import parse_items
-from reasoningbank_langgraph.records import Attempt
+from reasoningbank_langgraph.records import Attempt, VerdictStatus
 from reasoningbank_langgraph.text import clean_line, clean_text, redact_secrets
 from reasoningbank_langgraph.text.trajectory import Room
 
@@ -39,13 +39,24 @@ class ModelLimits(NamedTuple):
     room: Room
     weak: bool
     """Whether it is asked for one tip in plain text."""
+    parameters: int | None = None
 
     @classmethod
     def of(cls, model: BaseChatModel, max_tokens: int, *, weak: bool | None = None) -> ModelLimits:
         """Return what suits a model, by its parameters unless `weak` says."""
         weak = is_weak(model) if weak is None else weak
         cap = min(max_tokens, _TIP) if weak else max_tokens
-        return cls(cap, room_in(model, cap), weak)
+        return cls(cap, room_in(model, cap), weak, parameters_of(model))
+
+    @property
+    def tip(self) -> str:
+        """The prompt for a tip."""
+        return prompts.TIP_USER if (self.parameters or TINY_BELOW) >= TINY_BELOW else prompts.TIP_USER_SHORT
+
+    def learns_from(self, statuses: Collection[VerdictStatus]) -> bool:
+        """Say whether its lessons on attempts with these verdicts are worth asking for."""
+        able = (self.parameters or TEACHES_FROM) >= TEACHES_FROM
+        return not self.weak or (able and "success" in statuses)
 
 
 def items_schema(cap: int) -> dict[str, Any]:

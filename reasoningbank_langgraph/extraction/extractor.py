@@ -25,6 +25,7 @@ PROMPT_HASH = prompts.prompt_hash(
     prompts.EXTRACT_USER,
     prompts.TIP_SYSTEM,
     prompts.TIP_USER,
+    prompts.TIP_USER_SHORT,
     prompts.TIP_AGAIN,
     prompts.GENERAL_USER,
     prompts.EXTRACT_SUCCESS,
@@ -46,8 +47,9 @@ class LessonExtractor(Runnable[Judged, Extraction]):
     """Asks a model for at most three lessons; success and failure each have their prompt.
 
     A weak model (see `chat.parameters`) is asked for one tip in plain words, and only about successes: what models of
-    1.5 billion parameters say of their mistakes is mostly wrong, also when they are told the right answer. With an
-    indeterminate verdict no model is asked and there are no lessons.
+    1.5 billion parameters say of their mistakes is mostly wrong, also when they are told the right answer. One of fewer
+    than 300 million parameters is asked nothing. With an indeterminate verdict no model is asked, and there are no
+    lessons.
 
     Args:
         model: the chat model that distils.
@@ -76,14 +78,14 @@ class LessonExtractor(Runnable[Judged, Extraction]):
         attempt, verdict = judged
         if verdict.status == "indeterminate":
             return Extraction([], "indeterminate")
-        if self.limits.weak and verdict.status == "failure":
+        if not self.limits.learns_from([verdict.status]):
             return Extraction([], "weak_model")
         room, weak = self.limits.room, self.limits.weak
         rationale = clean_line(verdict.rationale) or "no reason was given"
         if verdict.status == "failure" and attempt.reference:
             right = clean_line(attempt.reference)[:_REFERENCE]
             rationale = f"{rationale.rstrip('.')}. The right answer, which no lesson may name: {right}"
-        question = (prompts.TIP_USER if weak else prompts.EXTRACT_USER).format(
+        question = (self.limits.tip if weak else prompts.EXTRACT_USER).format(
             task=task_block(attempt, room.task),
             trajectory=trajectory_block(attempt, room.trajectory),
             answer=answer_block(attempt, room.answer),

@@ -7,11 +7,12 @@ import re
 from reasoningbank_langgraph.parsing import ParsedItems
 from reasoningbank_langgraph.parsing.replies import looks_like_refusal, read_reply
 
-LONGEST_TIP, MOST_SENTENCES = 400, 3
+LONGEST_TIP, MOST_SENTENCES = 700, 5
 """A tip of more characters or sentences is asked for once more."""
 _LEAD = re.compile(
     r"(?:(?:sure|certainly|here)\b[^\n:]{0,80}:\s*)?[\"“*\s]*(?:(?:short |quick )?tip[*\s]*:[\"“*\s]*)?", re.IGNORECASE
 )
+_LIST_MARK = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+", re.MULTILINE)
 _SENTENCE_END = re.compile(r"[.!?][\"”)]?(?=\s|$)")
 _CONDITION = re.compile(r"(?:when(?:ever)?|if|for|to|in)\b", re.IGNORECASE)
 _COMMA = re.compile(
@@ -38,7 +39,8 @@ def parse_tip(reply: object) -> ParsedItems:
         does not say when it applies.
     """
     read = read_reply(reply)
-    text = " ".join(_LEAD.sub("", read.text.strip(), count=1).replace("**", "").split()).strip('"“”` ')
+    lines = _LIST_MARK.sub("", _LEAD.sub("", read.text.strip(), count=1))
+    text = " ".join(lines.replace("**", "").split()).strip('"“”` ')
     if read.ending == "error":
         return ParsedItems([], "error")
     if read.refused or looks_like_refusal(text):

@@ -70,7 +70,7 @@ def create_contrast(
     def distil(group: Sequence[Judged]) -> Dialogue[Extraction]:
         if not group:
             return Extraction([], "indeterminate")
-        if limits.weak and all(judged.verdict.status == "failure" for judged in group):
+        if not limits.learns_from([judged.verdict.status for judged in group]):
             return Extraction([], "weak_model")
         return (yield from single.dialogue(group[0]) if len(group) == 1 else contrast(group, limits))
 

@@ -43,8 +43,8 @@ LESSON = {
 }
 
 
-def weak(*replies):
-    return ScriptedChatModel([AIMessage(text) for text in replies], metadata={"parameters": 1_777_088_000})
+def weak(*replies, parameters=1_777_088_000):
+    return ScriptedChatModel([AIMessage(text) for text in replies], metadata={"parameters": parameters})
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,20 @@ def test_a_weak_model_is_asked_for_a_tip_and_sees_the_attempt_as_it_was():
     extractor = LessonExtractor(chat)
     found = extractor.invoke(Judged(attempt(), SUCCESS))
     assert (found.items, found.reason) == ([LESSON], None)
-    assert all(detail in asked(chat) for detail in ("Anna", "37", "45", "82", "one short tip"))
+    assert all(detail in asked(chat) for detail in ("Anna", "37", "45", "82", "another story"))
     assert "JSON" not in chat.calls[0][0].text + asked(chat)
     assert extractor.caller.asked_how() == {"asked": "plain", "fallbacks": {}}
 
 
-def test_a_weak_model_is_asked_nothing_about_a_failure():
-    assert LessonExtractor(weak()).invoke(Judged(attempt(), FAILURE)).reason == "weak_model"
+def test_a_model_of_less_than_a_billion_parameters_is_asked_more_briefly():
+    chat = weak(TIP, parameters=494_032_768)
+    assert LessonExtractor(chat).invoke(Judged(attempt(), SUCCESS)).items == [LESSON]
+    assert "one short tip" in asked(chat)
+
+
+@pytest.mark.parametrize(("verdict", "parameters"), [(FAILURE, 1_777_088_000), (SUCCESS, 134_515_008)])
+def test_a_model_whose_lessons_are_of_no_use_is_asked_nothing(verdict, parameters):
+    assert LessonExtractor(weak(parameters=parameters)).invoke(Judged(attempt(), verdict)).reason == "weak_model"
 
 
 def test_a_tip_that_names_details_is_asked_for_again_in_a_general_form_and_then_left_out():
@@ -116,7 +123,7 @@ def test_a_tip_that_names_details_is_asked_for_again_in_a_general_form_and_then_
 
 
 @pytest.mark.parametrize(
-    "said", ["", "Add the", "Read it all again.", "When a problem asks for a sum, " + "add it. " * 9]
+    "said", ["", "Add the", "Read it all again.", "When a problem asks for a sum, " + "add it. " * 6]
 )
 def test_a_tip_of_no_use_is_asked_for_again(said):
     chat = weak(said, TIP)
@@ -139,6 +146,12 @@ def test_a_tip_of_no_use_is_asked_for_again(said):
             "Speed",
             "When a problem asks for speed.",
             "Divide the distance by the time.",
+        ),
+        (
+            "When a problem asks for what is left, follow these steps:\n1. Add what was used.\n2. Subtract it.",
+            "What is left",
+            "When a problem asks for what is left.",
+            "Follow these steps: Add what was used. Subtract it.",
         ),
     ],
 )
