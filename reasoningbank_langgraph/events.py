@@ -41,6 +41,18 @@ answer has the most votes; `model`: a model chose it; `judge`: no answer has the
 this one a success; `first`: nothing else decided; `function`: the function passed as `select` chose it."""
 
 
+class Comparison(TypedDict):
+    """How the rollouts of one task did with lessons and without them: the evidence for and against these lessons."""
+
+    ids: list[str]
+    """Ids of the lessons that were shown."""
+    right_with: int
+    """Rollouts that were shown them and solved the task; one that ended with an error is counted nowhere."""
+    wrong_with: int
+    right_without: int
+    wrong_without: int
+
+
 class _Event(TypedDict):
     type: Literal["reasoningbank"]
     ms: float
@@ -100,7 +112,7 @@ class ConsolidatedEvent(_Event):
 
 
 class RolloutEvent(_Event):
-    """One rollout of MaTTS ended."""
+    """One rollout of MaTTS ended; `ids` are those of the lessons it was shown."""
 
     event: Literal["rollout"]
     number: int
@@ -120,6 +132,12 @@ class SelectedEvent(_Event):
     by: SelectedBy
     oracle: bool
     """Whether the known answer influenced the choice."""
+    skipped: int
+    """Rollouts that were not needed."""
+    estimated_tokens_saved: int
+    """What they would have used, estimated: each the mean of those made."""
+    comparison: Comparison | None
+    """None unless rollouts with lessons and without were judged."""
 
 
 Event = RetrievedEvent | JudgedEvent | ExtractedEvent | ConsolidatedEvent | RolloutEvent | SelectedEvent

@@ -1,4 +1,4 @@
-"""Kills a MaTTS run on a bank and a checkpointer on disk at each of five points, and lets a new process go on with it.
+"""Kills a MaTTS run on a bank and a checkpointer on disk at each of six points, and lets a new process go on with it.
 
 Usage: python -m tests.matts_crash_child FOLDER
 
@@ -24,7 +24,7 @@ from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 from .crash_child import fork
 from .loop_fakes import lessons
 
-POINTS = ["solve", "judge", "extract", "before write", "after write"]
+POINTS = ["solve", "retrieve", "judge", "extract", "before write", "after write"]
 
 
 class Life:
@@ -69,13 +69,14 @@ class Life:
 
     def run(self):
         """Run the group, or what is left of it; returns what was there before and after."""
-        MemoryBank.add = partialmethod(dying_add, self)
+        MemoryBank.add, MemoryBank.search = partialmethod(dying_add, self), partialmethod(dying_search, self)
+        memory = "on_disagreement" if self.where == "retrieve" else "all"
         with (
             ChromaStore.from_path(self.bank, embeddings=HashEmbeddings()) as store,
             SqliteSaver.from_conn_string(str(self.threads)) as saver,
         ):
             model = ScriptedChatModel(self.reply)
-            built = create_matts(self.solve, model=model, judge=self.judge, verifiers=["tests"], k=3)
+            built = create_matts(self.solve, model=model, judge=self.judge, verifiers=["tests"], memory=memory)
             graph = built.compile(checkpointer=saver, store=store)
             config = {"configurable": {"thread_id": "a"}}
             bank = MemoryBank(store, "reasoningbank")
@@ -93,7 +94,7 @@ class Life:
         }
 
 
-real_add = MemoryBank.add
+real_add, real_search = MemoryBank.add, MemoryBank.search
 
 
 def dying_add(bank, life, items, *, episodes=(), cap=5):
@@ -101,6 +102,11 @@ def dying_add(bank, life, items, *, episodes=(), cap=5):
     written = real_add(bank, items, episodes=episodes, cap=cap)
     life.die("after write")
     return written
+
+
+def dying_search(bank, life, **question):
+    life.die("retrieve")
+    return real_search(bank, **question)
 
 
 def two_lives(folder, where):

@@ -1,7 +1,7 @@
-"""Memory-aware test-time scaling (paper section 4): several attempts at a task, all with the same memory.
+"""Memory-aware test-time scaling (paper section 4): several attempts at a task, and which of them see the memory.
 
 - `scaling`: what can be chosen about the scaling of one task
-- `build`: the graph of MaTTS: retrieve once, roll out, gather, select, extract, consolidate
+- `build`: the graph of MaTTS: retrieve at most once, roll out, gather, select, extract, consolidate
 - `records`: one rollout as a record, and the channels in which the rollouts of a task are gathered
 - `rollout_graph`: the graph of one rollout: solve, check again as often as asked, judge
 - `rollout_node`: the node that runs it and records its errors
@@ -11,6 +11,7 @@
 - `select_node`: the node that selects one rollout and leaves the graph as if it had been the only one
 - `selectors`: the best of the rollouts: verifier first, then majority, then a model
 - `votes`: which answers say the same
+- `with_and_without`: rollouts with memory and without it: which are which, whether those without agree, how both did
 - `comparison`: how a model compares attempts: twice, the second time in reverse order
 - `scores`: pass@1, pass@k, majority@k and best-of-k of one run
 - `contrast`: lessons from what sets the rollouts of one task apart

@@ -1,8 +1,9 @@
-"""The graph of MaTTS: retrieve once, roll out, gather, select, extract, consolidate."""
+"""The graph of MaTTS: retrieve at most once, roll out, gather, select, extract, consolidate."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableLambda
@@ -10,12 +11,12 @@ from langgraph.graph import START, StateGraph
 
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.matts.contrast import create_contrast
-from reasoningbank_langgraph.matts.fan_out import create_fan_out, create_gather
+from reasoningbank_langgraph.matts.fan_out import create_fan_out, create_gather, create_next
 from reasoningbank_langgraph.matts.records import MattsState
 from reasoningbank_langgraph.matts.refine import create_refine
 from reasoningbank_langgraph.matts.rollout_graph import create_rollout_graph
 from reasoningbank_langgraph.matts.rollout_node import create_rollout
-from reasoningbank_langgraph.matts.scaling import Mode, Scaling, Select
+from reasoningbank_langgraph.matts.scaling import MemoryUse, Mode, Scaling, Select
 from reasoningbank_langgraph.matts.select_node import create_select
 from reasoningbank_langgraph.matts.solver_channels import SolverChannels
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
@@ -49,6 +50,9 @@ def create_matts(
     refiner: Any = None,
     verifiers: Collection[str] = ("reference",),
     rollout_time_limit: float | None = 600.0,
+    memory: MemoryUse = "all",
+    unaided: int | None = None,
+    agreement: float = 1.0,
     learn: bool = True,
     experiences: int = 1,
     max_items: int = 3,
@@ -63,7 +67,7 @@ def create_matts(
 ) -> StateGraph[Any, Any, Any, Any]:
     """Solve each task several times with the same memory, select the best, and learn from the differences.
 
-    Memory-aware test-time scaling (paper section 4). The memory is read once, k rollouts share it, each is judged;
+    Memory-aware test-time scaling (paper section 4). The memory is read once, the rollouts share it, each is judged;
     one of them is selected and leaves its answer and messages in the graph as if it had been the only one; lessons
     from the contrast between all of them are written once, as one experience.
 
@@ -85,7 +89,7 @@ def create_matts(
         extract_model: model that distils lessons.
         namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context,
             one bank a tenant.
-        k: attempts; see `Scaling` for this and the arguments down to `rollout_time_limit`.
+        k: attempts; see `Scaling` for this and the arguments down to `agreement`.
         mode: `parallel`, `sequential` or `both`.
         select: `verifier`, `majority`, `model`, or a function from the judged rollouts to the index of the best.
         min_attempts: rollouts that must end without an error.
@@ -97,6 +101,10 @@ def create_matts(
         refiner: node that checks; the solver itself, where it goes on with the conversation in `messages`.
         verifiers: judges whose verdict is proof.
         rollout_time_limit: seconds one rollout may take.
+        memory: which rollouts see the memory: `all`, `none`, `half`, or `on_disagreement` those after the first ones,
+            run only if the first ones disagree; see `Scaling` for this and the next two.
+        unaided: with `on_disagreement`, rollouts without memory that are run first.
+        agreement: with `on_disagreement`, the share of them whose answer then stands.
         learn: False retrieves only: the bank stays as it is, and rollouts are judged only if there is a judge.
         experiences: experiences to retrieve.
         max_items: lessons to show in all.
@@ -144,6 +152,9 @@ def create_matts(
         refiner=refiner,
         verifiers=verifiers,
         rollout_time_limit=rollout_time_limit,
+        memory=memory,
+        unaided=unaided,
+        agreement=agreement,
     )
     return build_matts(solver, scaling, nodes, learn=learn, own=state_schema)
 
@@ -171,19 +182,13 @@ def build_matts(
         names=names,
         own=own,
     )
-    retrieve = retrieve_node(solver, names, attempt.builder.state_schema, nodes.retrieve())
-    fan_out = create_fan_out(scaling, names)
-
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(schema)
     channels = SolverChannels.of(builder, names, own, MattsState)
-    builder.add_node("retrieve", retrieve | RunnableLambda(_without_earlier_rollouts, name="start"))
     builder.add_node("rollout", create_rollout(attempt, scaling, names, channels))
     builder.add_node("gather", create_gather(scaling))
     builder.add_node("select", _select(scaling, nodes), input_schema=schema)
-    builder.add_edge(START, "retrieve")
-    builder.add_conditional_edges("retrieve", fan_out, ["rollout"])
     builder.add_edge("rollout", "gather")
-    builder.add_conditional_edges("gather", fan_out, ["rollout", "select"])
+    _add_memory(builder, scaling, nodes, partial(retrieve_node, solver, names, attempt.builder.state_schema))
     if learn:
         contrast = create_contrast(nodes.distiller(), names, time_limit=nodes.time_limit)
         builder.add_node("extract", contrast, input_schema=schema)
@@ -191,6 +196,29 @@ def build_matts(
         builder.add_edge("select", "extract")
         builder.add_edge("extract", "consolidate")
     return builder
+
+
+def _add_memory(
+    builder: StateGraph[Any, Any, Any, Any], scaling: Scaling, nodes: LoopNodes, shown_to_solver: Callable[[Any], Any]
+) -> None:
+    """Look lessons up before the rollouts, or once those without any disagree, or not at all; send the waves."""
+    fan_out = create_fan_out(scaling, nodes.names)
+    next_step = create_next(scaling, fan_out)
+    start, branches = RunnableLambda(_without_earlier_rollouts, name="start"), ["rollout", "select"]
+    if scaling.memory in ("all", "half"):
+        first = "retrieve"
+        builder.add_node(first, shown_to_solver(nodes.retrieve()) | start)
+    else:
+        first = "begin"
+        builder.add_node(first, nodes.begin() | start)
+    if scaling.memory == "on_disagreement":
+        branches.append("retrieve")
+        late = shown_to_solver(nodes.retrieve(begins=False))
+        builder.add_node("retrieve", late, input_schema=builder.state_schema)  # the edge after it counts rollouts
+        builder.add_conditional_edges("retrieve", fan_out, ["rollout"])
+    builder.add_edge(START, first)
+    builder.add_conditional_edges(first, fan_out, ["rollout"])
+    builder.add_conditional_edges("gather", next_step, branches)
 
 
 def _without_earlier_rollouts(update: dict[str, Any]) -> dict[str, Any]:

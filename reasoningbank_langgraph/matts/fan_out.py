@@ -18,29 +18,44 @@ from reasoningbank_langgraph.matts.records import Rollout, rollouts_of
 from reasoningbank_langgraph.matts.scaling import Scaling
 from reasoningbank_langgraph.matts.selectors import without_reference
 from reasoningbank_langgraph.matts.votes import count_votes
+from reasoningbank_langgraph.matts.with_and_without import agree, without_memory
 from reasoningbank_langgraph.nodes._base import Context
+from reasoningbank_langgraph.nodes.retrieve import memory_channels
 from reasoningbank_langgraph.state import ChannelNames
 
 _OURS = ("rollouts", "rollout_values", "selection")
 
 
-def create_fan_out(scaling: Scaling, names: ChannelNames) -> Callable[[Any], list[Send] | str]:
-    """Return the edge that sends the next wave of rollouts, or goes on to selection.
+def create_fan_out(scaling: Scaling, names: ChannelNames) -> Callable[[Any], list[Send]]:
+    """Return the edge that sends the next wave of rollouts.
 
     Each rollout is sent a deep copy of the state: what it changes in place, no other one sees. What cannot be copied,
     a client or a lock, is shared.
     """
 
-    def fan_out(state: Any) -> list[Send] | str:
-        rollouts = rollouts_of(state)
-        done = len(rollouts)
-        if done and ended(rollouts, scaling):
-            return "select"
-        shared = _unanswered(state, names)
-        wave = range(done, min(done + scaling.wave, scaling.rollouts))
-        return [Send("rollout", {**_copied(shared), "rollout": number}) for number in wave]
+    def fan_out(state: Any) -> list[Send]:
+        done, shared = len(state.get("rollouts") or []), _unanswered(state, names)
+        last = scaling.first_attempts if done < scaling.first_attempts else scaling.rollouts
+        unaided = without_memory(shared["attempt"]["task"], last) if scaling.memory == "half" else ()
+        blank = memory_channels([])
+        return [
+            Send("rollout", {**_copied(shared), **(blank if number in unaided else {}), "rollout": number})
+            for number in range(done, min(done + scaling.wave, last))
+        ]
 
     return fan_out
+
+
+def create_next(scaling: Scaling, fan_out: Callable[[Any], list[Send]]) -> Callable[[Any], list[Send] | str]:
+    """Return the edge after a wave: to selection, to the memory once the first rollouts disagree, or the next wave."""
+
+    def next_step(state: Any) -> list[Send] | str:
+        rollouts = rollouts_of(state)
+        if ended(rollouts, scaling):
+            return "select"
+        return "retrieve" if len(rollouts) == scaling.first_attempts else fan_out(state)
+
+    return next_step
 
 
 def _copied(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,16 +75,22 @@ def _unanswered(state: Mapping[str, Any], names: ChannelNames) -> dict[str, Any]
 
 
 def ended(rollouts: Sequence[Rollout], scaling: Scaling) -> str | None:
-    """Say why no further rollout is needed: `all`, `accepted`, `majority`, `hopeless`; None to go on."""
+    """Say why no further rollout is needed: `all`, `agreed`, `accepted`, `majority`, `hopeless`; None to go on."""
     left = scaling.rollouts - len(rollouts)
     sound = sum(rollout.error is None for rollout in rollouts)
     if left <= 0:
         return "all"
     if sound + left < scaling.min_attempts:
         return "hopeless"
-    if scaling.stop_after is None or sound < scaling.min_attempts:
+    if sound < scaling.min_attempts:
         return None
-    if scaling.select == "verifier" and _accepted(rollouts, scaling) >= scaling.stop_after:
+    if 0 < scaling.first_attempts <= len(rollouts) and agree(rollouts, scaling):
+        return "agreed"
+    return None if scaling.stop_after is None else _stopped(rollouts, scaling, left, scaling.stop_after)
+
+
+def _stopped(rollouts: Sequence[Rollout], scaling: Scaling, left: int, stop_after: int) -> str | None:
+    if scaling.select == "verifier" and _accepted(rollouts, scaling) >= stop_after:
         return "accepted"
     votes = [len(group.members) for group in count_votes(without_reference(scaling.select, rollouts))]
     first, second = [*votes, 0, 0][:2]

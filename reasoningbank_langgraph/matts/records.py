@@ -46,6 +46,8 @@ class Rollout(Record):
     temperature: float | None = None
     """What the solver was told, None for its own: a solver that does not pass it on samples as it always does."""
     seed: int = 0
+    shown: tuple[str, ...] = ()
+    """Ids of the lessons the solver was shown; none where it ran without memory."""
     answer: Text | None = None
     messages: tuple[Message, ...] = ()
     """The trajectory, with the notes of every check."""
@@ -80,7 +82,7 @@ def attempt_of_rollout(state: Mapping[str, Any], rollout: Rollout) -> Attempt:
         messages=rollout.messages,
         answer=rollout.answer,
         reference=attempt["reference"],
-        memories=state.get("memories") or (),
+        memories=[memory for memory in state.get("memories") or () if memory["item"]["id"] in rollout.shown],
         usage=rollout.usage,
     )
 
@@ -110,4 +112,4 @@ class MattsState(LoopState, total=False):
     rollout_values: Annotated[dict[str, Any], add_entries]
     """By number: the update each rollout would make to the solver's channels, until one is selected."""
     selection: dict[str, Any] | None
-    """Which rollout was selected, by what and why; votes, scores and tokens."""
+    """Which rollout was selected, by what and why; votes, scores, tokens, and how memory did (`Comparison`)."""

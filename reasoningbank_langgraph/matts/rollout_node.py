@@ -79,6 +79,7 @@ class _Run:
         self.context = Context.here("rollout", config, sent)
         self.number = int(sent["rollout"])
         self.input = {name: value for name, value in sent.items() if name != "rollout"}
+        self.shown = tuple(memory["item"]["id"] for memory in sent.get("memories") or ())
         self.tokens = TokenCount()
         self.temperature = scaling.temperature(self.number)
         seed = self.context.configurable.get("seed") or 0
@@ -108,6 +109,7 @@ class _Run:
             number=self.number,
             temperature=self.temperature,
             seed=self.seed,
+            shown=self.shown,
             usage=self.tokens.totals,
             seconds=round(time.perf_counter() - self.started, 3),
             **values,
@@ -120,7 +122,7 @@ class _Run:
                 event="rollout",
                 ms=milliseconds_since(self.started),
                 count=1,
-                ids=[],
+                ids=list(rollout.shown),
                 number=rollout.number,
                 status=rollout.verdict.status if rollout.verdict else None,
                 error=str(rollout.error) if rollout.error else None,

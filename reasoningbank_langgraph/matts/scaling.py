@@ -19,6 +19,11 @@ Select = Literal["verifier", "majority", "model"] | Choose
 """Where selection starts; what settles nothing goes on to the next. `verifier`: with what a verifier accepted;
 `majority`: with the most frequent answer; `model`: with a model's choice. A function of your own selects alone."""
 
+MemoryUse = Literal["all", "none", "half", "on_disagreement"]
+"""Which rollouts see the memory. `all`: every one does; `none`: no one does; `half`: a half runs without, the larger
+one if k is odd, drawn by a hash of the task; `on_disagreement`: the first ones run without, and only if their answers
+differ, the rest is run, with memory."""
+
 PAPER_TEMPERATURE = 0.7
 """Sampling temperature of the paper's rollouts (appendix A.3)."""
 
@@ -29,6 +34,7 @@ _COUNTS = (
     ("max_concurrency", 1, False),
     ("stop_after", 1, False),
     ("checks", 0, False),
+    ("unaided", 2, False),
 )
 """Fields that count something: name, least value, whether there has to be one."""
 
@@ -67,6 +73,15 @@ class Scaling:
     """Judges (`Verdict.judge`) whose verdict is proof and not opinion. `reference` knows the answer: an oracle."""
     rollout_time_limit: float | None = 600.0
     """Seconds one rollout may take, judge and checks included; then it counts as failed. None for no limit."""
+    memory: MemoryUse = "all"
+    """Which rollouts see the memory: `all`, `none`, a `half`, or with `on_disagreement` those after the first ones, and
+    only if the first ones, made without memory, disagree. `half` and `on_disagreement` tell what memory did for a task:
+    `selection["comparison"]`."""
+    unaided: int | None = None
+    """With `on_disagreement`: rollouts that run without memory first, fewer than k. Default: a bare majority of k."""
+    agreement: float = 1.0
+    """With `on_disagreement`: the share of the unaided rollouts that must give the same answer, above 0 and up to 1,
+    for it to stand. One that fails, refuses or gives no answer agrees with none; what a judge says does not count."""
 
     def __post_init__(self) -> None:
         if isinstance(self.verifiers, str):
@@ -84,6 +99,7 @@ class Scaling:
         if self.checks and self.mode == "parallel":
             raise ValueError(f"checks={self.checks} needs mode='sequential' or 'both'")
         self._check_numbers()
+        self._check_memory()
 
     def _check_numbers(self) -> None:
         if self.rollout_time_limit is not None and not _is_positive(self.rollout_time_limit):
@@ -91,6 +107,36 @@ class Scaling:
         asked = self._several_temperatures
         if not asked or not all(value is None or value == 0 or _is_positive(value) for value in asked):
             raise ValueError(f"temperatures must be one number of at least 0, or several, got {self.temperatures!r}")
+
+    def _check_memory(self) -> None:
+        if self.memory not in ("all", "none", "half", "on_disagreement"):
+            raise ValueError(f"memory must be 'all', 'none', 'half' or 'on_disagreement', got {self.memory!r}")
+        if not _is_positive(self.agreement) or self.agreement > 1:
+            raise ValueError(f"agreement must be a share above 0 and up to 1, got {self.agreement!r}")
+        if self.memory == "half" and self.rollouts < 2:
+            raise ValueError("memory='half' compares rollouts: give mode='parallel' or 'both', and k of at least 2")
+        if self.memory == "on_disagreement":
+            self._check_first_attempts()
+        elif self.unaided is not None:
+            raise ValueError(f"unaided={self.unaided} needs memory='on_disagreement'")
+
+    def _check_first_attempts(self) -> None:
+        if self.rollouts < 3:
+            raise ValueError("memory='on_disagreement' needs mode='parallel' or 'both', and k of at least 3")
+        if self.first_attempts >= self.rollouts:
+            raise ValueError(f"unaided={self.unaided} leaves no rollout for the memory: k is {self.k}")
+        if self.min_attempts > self.first_attempts:
+            raise ValueError(
+                f"min_attempts is {self.min_attempts}, and {self.first_attempts} rollouts may settle the answer: "
+                "lower it, or raise unaided"
+            )
+
+    @property
+    def first_attempts(self) -> int:
+        """Rollouts that are made before the memory is looked up: 0 unless `memory` is `on_disagreement`."""
+        if self.memory != "on_disagreement":
+            return 0
+        return self.rollouts // 2 + 1 if self.unaided is None else self.unaided
 
     @property
     def rollouts(self) -> int:

@@ -23,6 +23,7 @@ from reasoningbank_langgraph.matts.selectors import (
     without_reference,
 )
 from reasoningbank_langgraph.matts.votes import SHORT, group_answers
+from reasoningbank_langgraph.matts.with_and_without import compare
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.state import ChannelNames
 
@@ -81,6 +82,9 @@ def create_select(
                 number=choice.number,
                 by=choice.by,
                 oracle=report["oracle"],
+                skipped=report["rollouts"]["skipped"],
+                estimated_tokens_saved=report["tokens"]["saved"],
+                comparison=report["comparison"],
             )
         )
         chosen = next(rollout for rollout in rollouts_of(state) if rollout.number == choice.number)
@@ -127,7 +131,7 @@ def selection_report(state: Mapping[str, Any], choice: Selection, best: Selectio
     Returns:
         `number, by, why` of the choice; `oracle`, whether the reference had a say in it; `votes`; `scores` (None
         without a reference); `rollouts` (`run, failed, skipped, ended`); `tokens` (`used`, and `saved` by those
-        skipped, at the mean of those run).
+        skipped, an estimate at the mean of those run); `comparison` with and without memory (`Comparison` or None).
     """
     rollouts = rollouts_of(state)
     used = sum(rollout.usage.get("total_tokens", 0) for rollout in rollouts)
@@ -148,4 +152,5 @@ def selection_report(state: Mapping[str, Any], choice: Selection, best: Selectio
             "ended": ended(rollouts, scaling),
         },
         "tokens": {"used": used, "saved": round(used / len(rollouts) * skipped)},
+        "comparison": compare(state, rollouts),
     }

@@ -11,7 +11,7 @@ from reasoningbank_langgraph.nodes._base import MemoryNode
 from reasoningbank_langgraph.nodes.consolidate import create_consolidate
 from reasoningbank_langgraph.nodes.extract import create_extract
 from reasoningbank_langgraph.nodes.judge import create_judge
-from reasoningbank_langgraph.nodes.retrieve import create_retrieve
+from reasoningbank_langgraph.nodes.retrieve import create_begin, create_lookup
 from reasoningbank_langgraph.state import ChannelNames
 
 if TYPE_CHECKING:
@@ -42,14 +42,19 @@ class LoopNodes:
     episodes: bool
     names: ChannelNames
 
-    def retrieve(self) -> MemoryNode:
-        """Return the node that finds lessons for the task."""
-        return create_retrieve(
-            namespace=self.namespace,
+    def begin(self) -> MemoryNode:
+        """Return the node that begins an attempt without looking for lessons."""
+        return create_begin(self.names)
+
+    def retrieve(self, *, begins: bool = True) -> MemoryNode:
+        """Return the node that finds lessons for the task, and begins the attempt unless another node did."""
+        return create_lookup(
+            self.names,
+            self.namespace,
+            begins=begins,
             k=self.k,
             max_items=self.max_items,
             min_score=self.min_score,
-            **self.names._asdict(),
         )
 
     def judge(self) -> MemoryNode:

@@ -50,12 +50,38 @@ def create_retrieve(
         InvalidTaskError: in a run, the task is empty, too long or not text.
         MissingStoreError: the graph runs without a store.
     """
-    template, names = check_template(namespace), ChannelNames(task, answer, messages)
+    names = ChannelNames(task, answer, messages)
+    return create_lookup(names, namespace, begins=True, k=k, max_items=max_items, min_score=min_score)
+
+
+def create_begin(names: ChannelNames) -> MemoryNode:
+    """Return a node that begins an attempt as `create_retrieve` does, without looking anything up."""
+
+    def begin(state: State, context: Context) -> Update:
+        return {**_begin(state, context, names), **_channels([]), "memory_error": None}
+
+    async def abegin(state: State, context: Context) -> Update:
+        return begin(state, context)
+
+    return MemoryNode("begin", begin, abegin, names)
+
+
+def create_lookup(
+    names: ChannelNames,
+    namespace: str | Sequence[str],
+    *,
+    begins: bool,
+    k: int,
+    max_items: int,
+    min_score: float | None,
+) -> MemoryNode:
+    """Return the node of `create_retrieve`; with `begins=False`, for an attempt that another node began."""
+    template = check_template(namespace)
     options: dict[str, Any] = {"k": k, "max_items": max_items, "min_score": min_score}
     check_question(k, max_items, min_score)
 
     def retrieve(state: State, context: Context) -> Update:
-        search = _Search(state, context, template, names)
+        search = _Search(state, context, template, _begin(state, context, names) if begins else {})
         try:
             return search.update(search.bank.search(**search.question, **options))
         except Exception as error:
@@ -64,7 +90,7 @@ def create_retrieve(
             return search.update([], log_outage("retrieve", error))
 
     async def aretrieve(state: State, context: Context) -> Update:
-        search = _Search(state, context, template, names)
+        search = _Search(state, context, template, _begin(state, context, names) if begins else {})
         try:
             return search.update(await search.bank.asearch(**search.question, **options))
         except Exception as error:
@@ -78,9 +104,9 @@ def create_retrieve(
 class _Search:
     """One search: the bank, the question, and the update of the state with what is found."""
 
-    def __init__(self, state: State, context: Context, template: Sequence[str], names: ChannelNames) -> None:
-        self.started, self.context = time.perf_counter(), context
-        attempt = start_attempt(state, names, context.began, newest=context.reads_newest)
+    def __init__(self, state: State, context: Context, template: Sequence[str], begun: Update) -> None:
+        self.started, self.context, self.begun = time.perf_counter(), context, begun
+        attempt = (begun or state)["attempt"]
         self.bank = MemoryBank(context.store, context.namespace(template))
         self.question: dict[str, Any] = {
             "task": attempt["task"],
@@ -89,7 +115,6 @@ class _Search:
             "written": ids_of_branch(state),
             "attempt": attempt,
         }
-        self.channels = {**stale_channels(state, names), **task_update(state, names, attempt), "attempt": attempt}
 
     def update(self, memories: list[RetrievedMemory], problem: str | None = None) -> Update:
         self.context.emit(
@@ -103,15 +128,20 @@ class _Search:
                 namespace=list(self.bank.namespace),
             )
         )
-        return {**self.channels, **_channels(memories), "memory_error": problem}
+        return {**self.begun, **_channels(memories), "memory_error": problem}
+
+
+def _begin(state: State, context: Context, names: ChannelNames) -> Update:
+    """Return the update with which an attempt begins, and clear what an earlier task left."""
+    attempt = start_attempt(state, names, context.began, newest=context.reads_newest)
+    return {**stale_channels(state, names), **task_update(state, names, attempt), "attempt": attempt}
+
+
+def memory_channels(memories: Sequence[RetrievedMemory]) -> Update:
+    """Return the channels that a solver reads lessons from; they are empty if there are none."""
+    return {"memories": [memory.to_json() for memory in memories], "memory_prompt": render_memories(memories)}
 
 
 def _channels(memories: list[RetrievedMemory]) -> Update:
     """Return the channels that the lessons fill, and clear those that an earlier task filled."""
-    return {
-        "memories": [memory.to_json() for memory in memories],
-        "memory_prompt": render_memories(memories),
-        "verdict": None,
-        "lessons": [],
-        "extraction": None,
-    }
+    return {**memory_channels(memories), "verdict": None, "lessons": [], "extraction": None}

@@ -64,7 +64,7 @@ def modules():
 def state():
     """The channels of the graphs."""
     head = "# State channels\n\nAll channels hold plain JSON data, but `messages`, which holds LangChain messages.\n\n"
-    kinds = (ReasoningBankState, StartedAttempt, ExtractionReport, UnwrittenAttempt, MattsState)
+    kinds = (ReasoningBankState, StartedAttempt, ExtractionReport, UnwrittenAttempt, MattsState, event_types.Comparison)
     return head + "\n".join(entry(kind.__name__, kind) for kind in kinds)
 
 

@@ -16,6 +16,7 @@ VALUES = {
     "records.lessons.Outcome": "`MemoryItem.outcome`",
     "records.lessons.ItemStatus": "`MemoryItem.status`, `MemoryBank.set_status`",
     "matts.scaling.Mode": "`Scaling.mode`",
+    "matts.scaling.MemoryUse": "`Scaling.memory`",
     "judges.ensemble.Rule": "`EnsembleJudge(rule=...)`",
     "bank.item_values.Match": "`match=...` of a bank and of the nodes",
     "math_answers.found.Missing": "`ExtractedAnswer.reason`",

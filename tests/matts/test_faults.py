@@ -219,7 +219,7 @@ def test_a_run_killed_anywhere_goes_on_without_repeating_what_is_done(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=300)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert list(found) == ["solve", "judge", "extract", "before write", "after write"]
+    assert list(found) == ["solve", "retrieve", "judge", "extract", "before write", "after write"]
     for where, one in found.items():
         assert one["killed"], where
         assert (one["experiences"], one["answer"]) == (1, ["4", 1]), where
