@@ -11,12 +11,13 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, parse_namespace
+from reasoningbank_langgraph.cli.identifiers import as_options, format_namespace, parse_namespace
 from reasoningbank_langgraph.cli.solve_report import describe_totals, shorten
 from reasoningbank_langgraph.cli.terminal import console, error_console, named_errors
 from reasoningbank_langgraph.namespaces import Filled, bank_of
 
 if TYPE_CHECKING:
+    from reasoningbank_langgraph.bank import MemoryBank
     from reasoningbank_langgraph.records import MemoryItem
     from reasoningbank_langgraph.store import ChromaStore
 
@@ -42,19 +43,13 @@ def show(
 
 
 def _print_item(item: MemoryItem) -> None:
-    source = item.provenance
-    known_by = {
-        "item": item.id,
-        "experience": item.experience_id,
-        "thread": source.thread_id,
-        "run": source.run_id,
-    }
-    options = "  ".join(f"--{name} {format_id(value)}" for name, value in known_by.items() if value)
     status = "" if item.status == "active" else f", {item.status}"
     console.print(Text(f"  [{item.outcome}{status}] {shorten(item.title, 80)}"))
     console.print(Text(f"      when: {shorten(item.description, 200)}\n      do:   {shorten(item.content, 400)}"))
     console.print(
-        Text(f"      from: {shorten(item.task, 100)} ({item.created_at:%Y-%m-%d %H:%M})\n      {options}", "dim")
+        Text(
+            f"      from: {shorten(item.task, 100)} ({item.created_at:%Y-%m-%d %H:%M})\n      {as_options(item)}", "dim"
+        )
     )
 
 
@@ -151,10 +146,21 @@ def open_to_embed(
 
 
 def chosen_banks(store: ChromaStore, namespace: str | None) -> list[Filled]:
-    """Return the namespace that was chosen or, where none was, those of all banks in a store."""
+    """Return the namespace that was chosen or, if none was, those of all banks in a store."""
     if namespace is not None:
-        return [parse_namespace(namespace)]
+        return [Filled(filled_bank(store, namespace).namespace)]
     return [Filled(labels) for labels in dict.fromkeys(map(bank_of, store.list_namespaces(limit=100_000)))]
+
+
+def filled_bank(store: ChromaStore, namespace: str) -> MemoryBank:
+    """Return a bank that holds something: with a mistyped namespace nothing would be done, and no error say so."""
+    from reasoningbank_langgraph.bank import MemoryBank
+
+    memory = MemoryBank(store, parse_namespace(namespace))
+    if not memory.items() and not memory.episodes():
+        problem = f"there are no lessons in {namespace!r}: `bank show` lists the namespaces"
+        raise typer.BadParameter(problem, param_hint="--namespace")
+    return memory
 
 
 def has_bank(folder: Path) -> bool:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, BankFolder, bank_app, chosen_banks, open_bank
-from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace
+from reasoningbank_langgraph.cli.identifiers import as_options, format_namespace
 from reasoningbank_langgraph.cli.solve_report import plural, shorten
 from reasoningbank_langgraph.cli.terminal import console
 
@@ -43,9 +43,7 @@ def _print_json(labels: tuple[str, ...], kept: list[Episode]) -> None:
 
 def _print_episode(episode: Episode) -> None:
     source = episode.provenance
-    known_by = {"item": episode.id, "experience": episode.experience_id, "thread": source.thread_id}
-    options = "  ".join(f"--{name} {format_id(value)}" for name, value in known_by.items() if value)
     judged = f"{source.judge or 'unknown'} ({episode.created_at:%Y-%m-%d %H:%M})"
     console.print(Text(f"  [{episode.outcome}] {shorten(episode.task, 100)}"))
     console.print(Text(f"      did:    {shorten(episode.solution, 400)}\n      answer: {shorten(episode.answer, 100)}"))
-    console.print(Text(f"      judged by: {judged}\n      {options}", "dim"))
+    console.print(Text(f"      judged by: {judged}\n      {as_options(episode)}", "dim"))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 import typer
 
 from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.text.visible import is_invisible
+
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.records import Episode, MemoryItem
 
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -38,6 +42,17 @@ def parse_id(text: str) -> str:
         return unquote(text, errors="surrogatepass")
     except UnicodeDecodeError as error:
         raise typer.BadParameter(f"{text!r} is no name that a bank shows: {error.reason}") from error
+
+
+def known_by(record: MemoryItem | Episode) -> dict[str, str | None]:
+    """Return the ids that a lesson or an episode is known by, named like the options of `bank forget`."""
+    source = record.provenance
+    return {"item": record.id, "experience": record.experience_id, "thread": source.thread_id, "run": source.run_id}
+
+
+def as_options(record: MemoryItem | Episode) -> str:
+    """Return these ids as options, to be pasted into a command."""
+    return "  ".join(f"--{name} {format_id(value)}" for name, value in known_by(record).items() if value)
 
 
 def _format(name: str, plain: str) -> str:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reasoningbank_langgraph.bank import MemoryBank, jsonl
-from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, BankFolder, bank_app, has_bank, open_bank, open_to_embed
-from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, parse_id, parse_namespace
+from reasoningbank_langgraph.cli.bank import (
+    DEFAULT_FOLDER,
+    BankFolder,
+    bank_app,
+    filled_bank,
+    has_bank,
+    open_bank,
+    open_to_embed,
+)
+from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, known_by, parse_id, parse_namespace
 from reasoningbank_langgraph.cli.solve_report import plural
 from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.embeddings import embedder_name
 from reasoningbank_langgraph.namespaces import check_filled
+from reasoningbank_langgraph.records import Episode
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.records import ItemStatus, MemoryItem
-    from reasoningbank_langgraph.store import ChromaStore
 
 _Namespace = Annotated[str, typer.Option(help="Namespace of the lessons, as `bank show` prints it.")]
 
@@ -30,7 +39,7 @@ def export_(
 ) -> None:
     """Write the lessons of a namespace to a JSONL file."""
     with open_bank(bank) as store:
-        count = _bank_with_lessons(store, namespace).export_jsonl(file)
+        count = filled_bank(store, namespace).export_jsonl(file)
         console.print(f"{plural(count, 'lesson')} written to {file}")
 
 
@@ -77,7 +86,7 @@ def quarantine(
     before: ItemStatus = "quarantined" if undo else "active"
     after: ItemStatus = "active" if undo else "quarantined"
     with open_bank(bank) as store:
-        memory = _bank_with_lessons(store, namespace)
+        memory = filled_bank(store, namespace)
         found = [_lesson(memory, parse_id(name), namespace) for name in ids]
         changed = memory.set_status([item.id for item in found if item.status == before], after)
         console.print(f"{plural(len(changed), 'lesson')} now {after}")
@@ -87,16 +96,21 @@ def quarantine(
 
 
 def _lesson(memory: MemoryBank, name: str, namespace: str) -> MemoryItem:
-    item = memory.get(name)
+    item = memory.get(name) if name else None
     if item is None:
-        raise typer.BadParameter(f"there is no lesson {name!r} in {namespace!r}", param_hint="ID")
+        raise _unknown("ID", name, namespace)
     return item
+
+
+def _unknown(option: str, name: str, namespace: str) -> typer.BadParameter:
+    problem = f"there is no {name!r} in {namespace!r}: `bank show` and `bank episodes` list the ids"
+    return typer.BadParameter(problem, param_hint=option)
 
 
 @bank_app.command()
 def forget(
     namespace: _Namespace,
-    item: Annotated[str | None, typer.Option(help="Id of a lesson.")] = None,
+    item: Annotated[str | None, typer.Option(help="Id of a lesson or an episode.")] = None,
     thread: Annotated[str | None, typer.Option(help="Id of a thread, to delete all that it learned.")] = None,
     run: Annotated[str | None, typer.Option(help="Id of a run, to delete all that it learned.")] = None,
     experience: Annotated[str | None, typer.Option(help="Id of an experience, to delete all that it taught.")] = None,
@@ -114,32 +128,40 @@ def forget(
 
     Nothing outside the namespace is deleted. Checkpoints that hold lessons are not touched.
     """
-    options = {"id": item, "thread_id": thread, "run_id": run, "experience_id": experience}
-    selectors = {name: parse_id(value) for name, value in options.items() if value is not None}
-    if len(selectors) + everything != 1:
+    options = {"item": item, "thread": thread, "run": run, "experience": experience}
+    given = {name: parse_id(value) for name, value in options.items() if value is not None}
+    if len(given) + everything != 1:
         raise typer.BadParameter("give exactly one of --item, --thread, --run, --experience and --all")
     with open_bank(bank) as store:
-        memory = _bank_with_lessons(store, namespace)
+        memory = filled_bank(store, namespace)
         if everything:
             _forget_all(memory, yes=yes)
             return
-        removed = memory.forget(**selectors, cascade=cascade)
-        console.print(
-            f"{plural(len(removed), 'lesson')} removed" + "".join(f"\n  {format_id(name)}" for name in removed)
-        )
+        ((option, name),) = given.items()
+        before = _records(memory)
+        if name not in {known_by(record)[option] for record in before.values()}:
+            raise _unknown(f"--{option}", name, namespace)
+        memory.forget(**{"id" if option == "item" else f"{option}_id": name}, cascade=cascade)
+        gone = before.keys() - _records(memory).keys()
+        removed = [record for key, record in before.items() if key in gone]
+        console.print(f"{_count(removed)} removed" + "".join(f"\n  {format_id(record.id)}" for record in removed))
 
 
 def _forget_all(memory: MemoryBank, *, yes: bool) -> None:
-    place, count = format_namespace(memory.namespace), plural(memory.totals().items, "lesson")
+    place, count = format_namespace(memory.namespace), _count(_records(memory).values())
     if not yes and not typer.confirm(f"Delete {count} of {place} for good?"):
         console.print("nothing was removed")
         raise typer.Exit(1)
-    console.print(f"{plural(len(memory.forget_all()), 'lesson')} removed from {place}")
+    memory.forget_all()
+    console.print(f"{count} removed from {place}")
 
 
-def _bank_with_lessons(store: ChromaStore, namespace: str) -> MemoryBank:
-    """Return a bank that holds something: with a mistyped namespace nothing would be done, and no error say so."""
-    memory = MemoryBank(store, parse_namespace(namespace))
-    if not memory.totals().items and not memory.episodes():
-        raise typer.BadParameter(f"there are no lessons in {namespace!r}", param_hint="--namespace")
-    return memory
+def _records(memory: MemoryBank) -> dict[str, MemoryItem | Episode]:
+    records: list[MemoryItem | Episode] = [*memory.items(), *memory.episodes()]
+    return {record.id: record for record in records}
+
+
+def _count(records: Collection[MemoryItem | Episode]) -> str:
+    episodes = sum(isinstance(record, Episode) for record in records)
+    lessons = plural(len(records) - episodes, "lesson")
+    return f"{lessons} and {plural(episodes, 'episode')}" if episodes else lessons

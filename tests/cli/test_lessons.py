@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from reasoningbank_langgraph import ChromaStore, Episode, MemoryBank, embeddings
 from reasoningbank_langgraph.cli import app
+from reasoningbank_langgraph.records import Provenance
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.bank.test_forgetting import family, lesson
 
@@ -68,10 +69,27 @@ def test_forgetting_takes_one_selector(folder, words):
     assert len(left(folder)) == 5
 
 
-def test_forgetting_in_a_namespace_without_lessons_is_refused(folder):
-    done = call("forget", "--namespace", "mm", "--item", "gran", "--bank", folder)
+@pytest.mark.parametrize("name", ["nobody", ""])
+@pytest.mark.parametrize("option", ["item", "thread", "run", "experience"])
+def test_a_mistyped_id_forgets_nothing_and_is_an_error(folder, option, name):
+    done = call("forget", "--namespace", "m", f"--{option}", name, "--bank", folder)
     assert done.exit_code == 2
-    assert "there are no lessons in 'mm'" in done.output
+    assert f"Invalid value for --{option}" in done.output
+    assert f"there is no {name!r} in 'm': `bank show` and `bank episodes` list the ids" in done.output
+    assert len(left(folder)) == 5
+
+
+@pytest.mark.parametrize(
+    "words", [["show"], ["episodes"], ["export", "out.jsonl"], ["quarantine", "gran"], ["forget", "--item", "gran"]]
+)
+@pytest.mark.parametrize(
+    ("name", "problem"), [("mm", "no lessons in 'mm': `bank show` lists the namespaces"), ("", "is empty")]
+)
+def test_a_mistyped_namespace_is_an_error_of_every_command(folder, words, name, problem):
+    done = call(*words, "--namespace", name, "--bank", folder)
+    assert done.exit_code in (1, 2)
+    assert problem in done.output
+    assert len(left(folder)) == 5
 
 
 @pytest.mark.parametrize("exists", [False, True])
@@ -139,7 +157,14 @@ def test_a_quarantine_leaves_what_was_superseded(folder):
         assert statuses(folder) == {"gran": "superseded"}
 
 
-@pytest.mark.parametrize(("words", "said"), [(("gran", "nobody"), "no lesson 'nobody' in 'm'"), ((), "Missing")])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("gran", "nobody"), "no 'nobody' in 'm': `bank show`"),
+        (("gran", ""), "no '' in 'm'"),
+        ((), "Missing"),
+    ],
+)
 def test_a_mistyped_id_quarantines_nothing(folder, words, said):
     done = call("quarantine", *words, "--namespace", "m", "--bank", folder)
     assert done.exit_code == 2
@@ -196,6 +221,19 @@ def test_episodes_are_listed_and_printed_whole_and_forgotten_by_the_id_shown(fol
     assert "\x1b" not in done.output
     done = call("episodes", "--json", "--namespace", "m", "--bank", folder)
     assert json.loads(done.output) == {"namespace": ["m"], **kept.to_json()}
-    call("forget", "--namespace", "m", "--item", "e%201", "--bank", folder)
+    done = call("forget", "--namespace", "m", "--item", "e%201", "--bank", folder)
+    assert "0 lessons and 1 episode removed\n  e%201\n" in done.output
     assert call("episodes", "--json", "--bank", folder).output == ""
     assert len(left(folder)) == 5
+
+
+@pytest.mark.parametrize(("words", "place"), [(["--thread", "t9"], "\n  e1\n"), (["--all", "--yes"], " from n\n")])
+def test_a_bank_of_episodes_alone_can_be_forgotten_and_says_so(folder, words, place):
+    source = Provenance(thread_id="t9")
+    kept = Episode(id="e1", task="what", solution="look", answer="4", outcome="failure", provenance=source)
+    with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
+        MemoryBank(store, "n").add([], episodes=[kept])
+    done = call("forget", "--namespace", "n", *words, "--bank", folder)
+    assert done.exit_code == 0, done.output
+    assert f"0 lessons and 1 episode removed{place}" in done.output
+    assert call("episodes", "--json", "--bank", folder).output == ""
