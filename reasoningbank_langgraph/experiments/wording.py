@@ -59,12 +59,19 @@ def claim(comparison: Comparison) -> str:
     """Say what was found, with its size and interval; where nothing was, also what the run could have shown."""
     if comparison.difference is None:
         return f"{comparison.arm} and {comparison.against} have no problem in common, so nothing can be said."
-    figures = f"{points_interval(comparison.difference)}, {_tested(comparison)}"
+    figures = _figures(comparison, comparison.difference)
     if comparison.shown:
         verb = "gained on" if comparison.is_better else "lost to"
         return f"{comparison.arm} {verb} {comparison.against}: {figures}."
-    nothing = f"No difference between {comparison.arm} and {comparison.against} could be shown: {figures}."
-    return f"{nothing} {power(comparison)}"
+    return f"{_nothing(comparison)}: {figures}. {power(comparison)}"
+
+
+def _nothing(comparison: Comparison) -> str:
+    return f"No difference between {comparison.arm} and {comparison.against} could be shown"
+
+
+def _figures(comparison: Comparison, difference: Interval) -> str:
+    return f"{points_interval(difference)}, {_tested(comparison)}"
 
 
 def caveat(comparison: Comparison) -> str:
@@ -123,6 +130,23 @@ def below_headline(comparisons: Sequence[Comparison]) -> str:
         comparison for comparison in comparisons if comparison.group == "control" and comparison.difference is not None
     ]
     return " ".join(filter(None, [caveat(main), *_against_controls(controls)]))
+
+
+def heading(comparisons: Sequence[Comparison]) -> str:
+    """Return the heading of the page: the main claim, cut short where no difference was shown."""
+    main = main_comparison(comparisons)
+    if main is None or main.shown or main.difference is None:
+        return headline_claim(comparisons)
+    return f"{_nothing(main)}."
+
+
+def below_heading(comparisons: Sequence[Comparison]) -> str:
+    """Return what the heading leaves out of the headline, each sentence once."""
+    main, below = main_comparison(comparisons), below_headline(comparisons)
+    if main is None or main.shown or main.difference is None:
+        return below
+    could = "" if below.endswith(power(main)) else power(main)
+    return " ".join(filter(None, [f"The difference is {_figures(main, main.difference)}.", could, below]))
 
 
 def main_comparison(comparisons: Sequence[Comparison]) -> Comparison | None:

@@ -12,7 +12,7 @@ from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.experiments.stats import detectable, mean_difference
 from reasoningbank_langgraph.experiments.summarise import summarise
 from reasoningbank_langgraph.experiments.summary import Origin, Summary
-from reasoningbank_langgraph.experiments.wording import headline, headline_claim, points, points_interval, sentence
+from reasoningbank_langgraph.experiments.wording import heading, headline, points, points_interval, sentence
 
 from ..conftest import REPOSITORY, table_cells  # noqa: TID252 - the folder of the tests
 from .fake_rows import needs_extra
@@ -32,7 +32,7 @@ def test_a_run_is_whole_and_names_its_models(run):
     assert summary.origin == Origin.model_validate_json((path / "origin.json").read_bytes())
     page = (path / "report.html").read_text(encoding="utf-8")
     assert f"model {summary.origin.solver}<" in page
-    assert f"<h1>{html.escape(headline_claim(summary.comparisons))}</h1>" in page
+    assert f"<h1>{html.escape(heading(summary.comparisons))}</h1>" in page
     assert (path / "accuracy.png").read_bytes().startswith(b"\x89PNG")
 
 

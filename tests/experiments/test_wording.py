@@ -5,10 +5,12 @@ import pytest
 from reasoningbank_langgraph.experiments.stats import Interval
 from reasoningbank_langgraph.experiments.summary import Comparison
 from reasoningbank_langgraph.experiments.wording import (
+    below_heading,
     below_headline,
     caveat,
     claim,
     conclusion,
+    heading,
     headline,
     p_value,
     points,
@@ -139,6 +141,33 @@ def test_the_headline_is_about_memory_before_any_other_arm():
     assert headline([other, compared()]).startswith("No difference between memory and baseline")
     assert headline([other]).startswith("No difference between matts-parallel-3 and baseline")
     assert headline([against("filler")]) == "There is nothing to compare yet."
+
+
+NOTHING = "No difference between memory and baseline could be shown."
+FIGURES = "The difference is +5.0 points [−5.0, +15.0], p = 0.4."
+
+
+@pytest.mark.parametrize(
+    ("given", "said", "below"),
+    [
+        ([compared()], NOTHING, f"{FIGURES} {COULD}"),
+        ([compared(), against("filler")], NOTHING, f"{FIGURES} {below_headline([compared(), against('filler')])}"),
+        (
+            [compared(), against("filler", detectable=0.19)],
+            NOTHING,
+            f"{FIGURES} {COULD} {below_headline([compared(), against('filler', detectable=0.19)])}",
+        ),
+        (
+            [compared(low=0.02, high=0.2, p=0.01), against("random", low=0.02, high=0.2, p=0.01)],
+            "Memory gained on baseline: +11.0 points [+2.0, +20.0], p = 0.01.",
+            "Memory was better than the control random.",
+        ),
+        ([compared(difference=None)], "Memory and baseline have no problem in common, so nothing can be said.", ""),
+        ([], "There is nothing to compare yet.", ""),
+    ],
+)
+def test_where_nothing_was_shown_the_heading_is_short_and_the_figures_stand_below(given, said, below):
+    assert (heading(given), below_heading(given)) == (said, below)
 
 
 @pytest.mark.parametrize(("share", "said"), [(0.0004, "0.0"), (-0.0004, "0.0"), (0.1, "+10.0"), (-0.055, "−5.5")])

@@ -13,8 +13,8 @@ from reasoningbank_langgraph.experiments.summary import LeakAudit, NearDuplicate
 from reasoningbank_langgraph.experiments.wording import (
     NEAR_COPY,
     QUESTIONS,
-    below_headline,
-    headline_claim,
+    below_heading,
+    heading,
     main_comparison,
 )
 
@@ -32,8 +32,8 @@ def page(summary: Summary, rows: Rows, pictures: Mapping[str, Picture], prompts:
             summary=summary,
             arms={arm.arm: arm for arm in summary.arms},
             main=main_comparison(summary.comparisons),
-            headline=headline_claim(summary.comparisons),
-            below_headline=below_headline(summary.comparisons),
+            heading=heading(summary.comparisons),
+            below_heading=below_heading(summary.comparisons),
             models=_models(summary),
             questions=QUESTIONS,
             has_texts=all(row.has_texts for row in rows.values()),
