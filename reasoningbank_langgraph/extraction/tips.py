@@ -16,7 +16,8 @@ _LIST_MARK = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+", re.MULTILINE)
 _SENTENCE_END = re.compile(r"[.!?][\"”)]?(?=\s|$)")
 _CONDITION = re.compile(r"(?:when(?:ever)?|if|for|to|in)\b", re.IGNORECASE)
 _COMMA = re.compile(
-    r",\s+(?!(?:and|or|but|such|like|including|which|where|each|with)\b|(?:an?|the)\b[^.,]*,\s*(?:and|or)\b)",
+    r",\s+(?!(?:and|or|but|such|like|including|which|where|each|with)\b|(?:an?|the)\b[^.,]*,\s*(?:and|or)\b"
+    r"|[^\s.,]+(?:\s[^\s.,]+)?,\s*(?:and|or)\b)",
     re.IGNORECASE,
 )
 """One that ends the condition, none of a list in it."""

@@ -97,15 +97,9 @@ def test_a_weak_model_is_asked_for_a_tip_and_sees_the_attempt_as_it_was():
     extractor = LessonExtractor(chat)
     found = extractor.invoke(Judged(attempt(), SUCCESS))
     assert (found.items, found.reason) == ([LESSON], None)
-    assert all(detail in asked(chat) for detail in ("Anna", "37", "45", "82", "another story"))
+    assert all(detail in asked(chat) for detail in ("Anna", "37", "45", "82", "one short tip"))
     assert "JSON" not in chat.calls[0][0].text + asked(chat)
     assert extractor.caller.asked_how() == {"asked": "plain", "fallbacks": {}}
-
-
-def test_a_model_of_less_than_a_billion_parameters_is_asked_more_briefly():
-    chat = weak(TIP, parameters=494_032_768)
-    assert LessonExtractor(chat).invoke(Judged(attempt(), SUCCESS)).items == [LESSON]
-    assert "one short tip" in asked(chat)
 
 
 @pytest.mark.parametrize(("verdict", "parameters"), [(FAILURE, 1_777_088_000), (SUCCESS, 134_515_008)])
@@ -146,6 +140,12 @@ def test_a_tip_of_no_use_is_asked_for_again(said):
             "Speed",
             "When a problem asks for speed.",
             "Divide the distance by the time.",
+        ),
+        (
+            "When a problem asks for the total of water, flour, and salt, add the three.",
+            "Total of water, flour, and salt",
+            "When a problem asks for the total of water, flour, and salt.",
+            "Add the three.",
         ),
         (
             "When a problem asks for what is left, follow these steps:\n1. Add what was used.\n2. Subtract it.",
