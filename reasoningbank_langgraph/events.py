@@ -7,6 +7,7 @@ from typing import Final, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from reasoningbank_langgraph.policies import GuardState, Withheld
 from reasoningbank_langgraph.records import IndeterminateReason, VerdictStatus
 
 TYPE: Final = "reasoningbank"
@@ -71,6 +72,8 @@ class RetrievedEvent(_Event):
     """Similarity of each lesson to the task, 0..1; None if the store has no index."""
     namespace: list[str]
     """The bank, labels filled in."""
+    withheld: Withheld | None
+    """Why lessons that were found are not shown, nor counted here; None where they are."""
 
 
 class JudgedEvent(_Event):
@@ -111,6 +114,21 @@ class ConsolidatedEvent(_Event):
     """Why the bank could not be reached. The lessons then wait in `unwritten`."""
 
 
+class GuardEvent(_Event):
+    """The guard switched memory on or off; `count` is the number of pairs that decided."""
+
+    event: Literal["guard"]
+    state: GuardState
+    model: str
+    """The guard's name for the model that solves."""
+    fixed: int
+    """Pairs in which only the task with memory was solved."""
+    broken: int
+    """Pairs in which only the task without memory was solved."""
+    ties: int
+    namespace: list[str]
+
+
 class RolloutEvent(_Event):
     """One rollout of MaTTS ended; `ids` are those of the lessons it was shown."""
 
@@ -140,7 +158,7 @@ class SelectedEvent(_Event):
     """None unless rollouts with lessons and without were judged."""
 
 
-Event = RetrievedEvent | JudgedEvent | ExtractedEvent | ConsolidatedEvent | RolloutEvent | SelectedEvent
+Event = RetrievedEvent | JudgedEvent | ExtractedEvent | ConsolidatedEvent | GuardEvent | RolloutEvent | SelectedEvent
 
 
 def milliseconds_since(started: float) -> float:

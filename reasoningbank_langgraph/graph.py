@@ -10,7 +10,7 @@ from langgraph.graph import START, StateGraph
 from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.matts.build import build_matts
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
-from reasoningbank_langgraph.nodes._loop import LoopNodes
+from reasoningbank_langgraph.nodes._loop import LoopNodes, check_guard
 from reasoningbank_langgraph.solvers import retrieve_node, solver_node
 from reasoningbank_langgraph.state import ChannelNames, LoopState, Selector, loop_state
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import Match
     from reasoningbank_langgraph.chat.models import ModelLike
     from reasoningbank_langgraph.judges import JudgeLike
+    from reasoningbank_langgraph.policies import Guard
 
 
 def create_reasoning_bank(
@@ -33,6 +34,7 @@ def create_reasoning_bank(
     max_items: int = 3,
     min_score: float | None = None,
     match: Match = "both",
+    guard: Guard | None = None,
     time_limit: float = 120.0,
     task: Selector = "task",
     answer: Selector = "answer",
@@ -74,6 +76,7 @@ def create_reasoning_bank(
         max_items: largest number of lessons to show.
         min_score: lowest similarity, 0..1.
         match: what a later task is matched with: the `task` a lesson was learned on, the `lesson`, or `both`.
+        guard: has some tasks solved without memory and switches it off where it hurts, on where it helps: see `Guard`.
         time_limit: seconds one call of the judging or distilling model may take.
         task: the solver's name for the task's channel, or a function from the state to the task.
         answer: likewise for the answer.
@@ -87,9 +90,9 @@ def create_reasoning_bank(
         An uncompiled graph: choose checkpointer, store and name with `compile`.
 
     Raises:
-        ValueError: `learn` is on and a node that needs a model has none; or the solver is a compiled graph that reads
-            neither `messages` nor `task`.
-        TypeError: `judge` is not a judge, or a model is not a model.
+        ValueError: `learn` is on and a node that needs a model has none, or off beside a guard; or the solver is a
+            compiled graph that reads neither `messages` nor `task`.
+        TypeError: `judge` is not a judge, `guard` is not a guard, or a model is not a model.
         NamespaceError: stores refuse a label of the namespace.
     """
     if scaling is not None and not isinstance(scaling, Scaling):
@@ -104,6 +107,7 @@ def create_reasoning_bank(
         max_items=max_items,
         min_score=min_score,
         match=match,
+        guard=check_guard(guard, learn=learn),
         time_limit=time_limit,
         episodes=episodes,
         names=ChannelNames(task, answer, messages).of_state(state_schema),

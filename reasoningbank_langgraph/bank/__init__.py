@@ -3,6 +3,7 @@
 - `bank`: what can be done with the lessons and episodes of one namespace
 - `access`: how the operations of a bank reach its store, and what it reads as it is or as it was
 - `item_values`: how a lesson or an episode is laid out in a store: its record as JSON
+- `guarding`: what the guard of a bank knows: a row for each model, and one for each task that counted in a test
 - `operations`: operations of a bank, as generators that yield batches for the store and are sent the results
 - `adding`: writing the lessons and the episodes of one experience: all together or none, and once
 - `searching`: finding the lessons that fit a task
@@ -20,7 +21,17 @@ from reasoningbank_langgraph.bank.adding import WriteResult
 from reasoningbank_langgraph.bank.bank import MemoryBank
 from reasoningbank_langgraph.bank.branches import ids_of_branch
 from reasoningbank_langgraph.bank.importing import Imported
-from reasoningbank_langgraph.bank.item_values import Match, check_match
+from reasoningbank_langgraph.bank.item_values import Match, check_match, task_key_without_secrets
 from reasoningbank_langgraph.bank.searching import check_question
 
-__all__ = ["Imported", "Match", "MemoryBank", "Totals", "WriteResult", "check_match", "check_question", "ids_of_branch"]
+__all__ = [
+    "Imported",
+    "Match",
+    "MemoryBank",
+    "Totals",
+    "WriteResult",
+    "check_match",
+    "check_question",
+    "ids_of_branch",
+    "task_key_without_secrets",
+]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp
 
-from reasoningbank_langgraph.bank import searching
-from reasoningbank_langgraph.bank.arguments import as_id
-from reasoningbank_langgraph.bank.item_values import Namespace, to_episode
+from reasoningbank_langgraph.bank import adding, searching
+from reasoningbank_langgraph.bank.arguments import as_id, check_items
+from reasoningbank_langgraph.bank.item_values import Match, Namespace, to_episode
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.snapshots import Past, items_then, rows_then
 from reasoningbank_langgraph.bank.writer_lock import awriting, writing
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
     from reasoningbank_langgraph.bank.searching import Question
+    from reasoningbank_langgraph.policies import Trial
     from reasoningbank_langgraph.records import Episode, MemoryItem, RetrievedMemory
 
 
@@ -45,7 +46,14 @@ class StoreAccess:
 
     store: BaseStore
     namespace: Namespace
+    match: Match
     _past: Past | None
+
+    def _add(
+        self, items: Iterable[MemoryItem], episodes: Iterable[Episode], trial: Trial | None, cap: int
+    ) -> Ops[adding.WriteResult]:
+        left = adding.Experience(check_items(items), tuple(episodes), trial)
+        return adding.add(self.namespace, self.match, left, cap)
 
     def _search(self, question: Question) -> Ops[list[RetrievedMemory]]:
         if self._past and question.branch.thread_id is None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp, PutOp
 
+from reasoningbank_langgraph.bank.guarding import count
 from reasoningbank_langgraph.bank.item_values import (
     Match,
     Namespace,
@@ -22,6 +23,9 @@ from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
 from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.records import Episode, MemoryItem
 
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.policies import GuardStatus, Trial
+
 logger = logging.getLogger(__name__)
 
 
@@ -32,19 +36,30 @@ class WriteResult(NamedTuple):
     """Ids under which the lessons of this attempt are in the bank."""
     added: int
     """Rows written by this call: 0 when the attempt was in the bank already."""
+    switched: GuardStatus | None = None
+    """What the guard knows now, if this attempt made it switch memory on or off."""
 
 
-def add(
-    namespace: Namespace, match: Match, items: Sequence[MemoryItem], episodes: Sequence[Episode], cap: int
-) -> Ops[WriteResult]:
+class Experience(NamedTuple):
+    """What one experience left; the fields are arguments of `MemoryBank.add`."""
+
+    items: Sequence[MemoryItem]
+    episodes: Sequence[Episode] = ()
+    trial: Trial | None = None
+
+
+def add(namespace: Namespace, match: Match, left: Experience, cap: int) -> Ops[WriteResult]:
     """Write what one experience left, unless its attempt is in the bank already; remove rows of an earlier call."""
+    items, episodes, _ = left
     if len(items) > cap:
         raise TooManyItemsError(len(items), cap)
     if len({item.experience_id for item in items} | {episode.experience_id for episode in episodes}) > 1:
         raise InvalidRecordError("add() takes the records of one experience: call it once for each")
+    trial = yield from count(namespace, left.trial)
+    beside_lessons = [*(yield from _new_episodes(namespace, episodes)), *trial.puts]
     if not items:
-        yield from _write((yield from _new_episodes(namespace, episodes)))
-        return WriteResult([], 0)
+        yield from _write(beside_lessons)
+        return WriteResult([], 0, trial.switched)
     items = [without_secrets(item) for item in items]
     experience, digest = items[0].experience_id, items[0].provenance.attempt_digest
     identity = {"attempt_digest": digest} if digest else {"experience_id": experience}
@@ -52,12 +67,13 @@ def add(
     stored = {row.key: to_item(row) for row in same_attempt if row.value["experience_id"] == experience}
     if same_attempt and not stored:
         _warn_of_other_outcome(same_attempt[0].value, items[0])
-        return WriteResult([row.key for row in same_attempt], 0)
+        yield from _write(trial.puts)
+        return WriteResult([row.key for row in same_attempt], 0, trial.switched)
     fresh = _fresh(items, stored)
     puts = [put(item, namespace, match, carries_task_vector=item.id == items[0].id) for item in fresh]
     stale = [delete(name, namespace) for name in stored.keys() - {item.id for item in items}]
-    yield from _write([*puts, *(yield from _new_episodes(namespace, episodes)), *stale])
-    return WriteResult([item.id for item in items], len(fresh))
+    yield from _write([*puts, *beside_lessons, *stale])
+    return WriteResult([item.id for item in items], len(fresh), trial.switched)
 
 
 def _new_episodes(namespace: Namespace, episodes: Sequence[Episode]) -> Ops[list[PutOp]]:

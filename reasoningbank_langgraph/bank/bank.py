@@ -9,16 +9,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from reasoningbank_langgraph.bank import adding, forgetting, importing, jsonl
+from reasoningbank_langgraph.bank import forgetting, guarding, importing, jsonl
 from reasoningbank_langgraph.bank.access import StoreAccess, Totals
 from reasoningbank_langgraph.bank.adding import WriteResult
-from reasoningbank_langgraph.bank.arguments import as_ids, check_items, check_store
+from reasoningbank_langgraph.bank.arguments import as_ids, check_store
 from reasoningbank_langgraph.bank.branches import Branch, checkpointed, latest, orphans
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match
 from reasoningbank_langgraph.bank.searching import Question
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.namespaces import check_filled
+from reasoningbank_langgraph.policies import GuardStatus, Trial
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, ItemStatus, MemoryItem, RetrievedMemory
 
 if TYPE_CHECKING:
@@ -62,7 +63,12 @@ class MemoryBank(StoreAccess):
         return past_bank
 
     def add(
-        self, items: Iterable[MemoryItem], *, episodes: Iterable[Episode] = (), cap: int = ITEMS_PER_GROUP
+        self,
+        items: Iterable[MemoryItem],
+        *,
+        episodes: Iterable[Episode] = (),
+        trial: Trial | None = None,
+        cap: int = ITEMS_PER_GROUP,
     ) -> WriteResult:
         """Write the lessons of one attempt: all together or none, and once, however often this is called.
 
@@ -74,6 +80,7 @@ class MemoryBank(StoreAccess):
             items: the lessons.
             episodes: the judged attempts they were learned from. An episode whose id is in the bank already stays as
                 it is.
+            trial: a task the guard watches, with its outcome; it counts once in each test.
             cap: the most items that are accepted.
 
         Raises:
@@ -81,13 +88,18 @@ class MemoryBank(StoreAccess):
             InvalidRecordError: the records belong to several experiences, or one of the items is not an item.
             PastBankError: this bank came from `as_of()` and is read-only.
         """
-        return self._write(adding.add(self.namespace, self.match, check_items(items), tuple(episodes), cap))
+        return self._write(self._add(items, episodes, trial, cap))
 
     async def aadd(
-        self, items: Iterable[MemoryItem], *, episodes: Iterable[Episode] = (), cap: int = ITEMS_PER_GROUP
+        self,
+        items: Iterable[MemoryItem],
+        *,
+        episodes: Iterable[Episode] = (),
+        trial: Trial | None = None,
+        cap: int = ITEMS_PER_GROUP,
     ) -> WriteResult:
         """Async form of `add`."""
-        return await self._awrite(adding.add(self.namespace, self.match, check_items(items), tuple(episodes), cap))
+        return await self._awrite(self._add(items, episodes, trial, cap))
 
     def search(
         self,
@@ -162,6 +174,14 @@ class MemoryBank(StoreAccess):
     async def aepisodes(self) -> list[Episode]:
         """Async form of `episodes`."""
         return await self._aread(self._episodes())
+
+    def guard(self, model: str = "") -> GuardStatus:
+        """Return what the guard knows of this bank and a model (`Guard.model`): the state of memory, with figures."""
+        return self._read(guarding.status_of(self.namespace, model))
+
+    async def aguard(self, model: str = "") -> GuardStatus:
+        """Async form of `guard`."""
+        return await self._aread(guarding.status_of(self.namespace, model))
 
     def set_status(self, item_ids: Iterable[str], status: ItemStatus) -> list[str]:
         """Take items, by one id or several, out of sight (`superseded`, `quarantined`) or back (`active`).

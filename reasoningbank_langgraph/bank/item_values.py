@@ -106,10 +106,10 @@ def delete(item_id: str, namespace: Namespace) -> PutOp:
 
 def find(namespace: Namespace, where: Mapping[str, Any], query: str | None, limit: int, offset: int = 0) -> SearchOp:
     """Return the operation that searches this namespace, and none of those below it."""
-    return SearchOp(namespace, {**where, **_name(namespace)}, limit, offset, query)
+    return SearchOp(namespace, {**where, **name_of(namespace)}, limit, offset, query)
 
 
-def _name(namespace: Namespace) -> dict[str, str]:
+def name_of(namespace: Namespace) -> dict[str, str]:
     """Return how a row names its namespace. Older versions take every row that has a `bank` for a lesson."""
     return {"bank" if bank_of(namespace) == namespace else "beside": "/".join(namespace)}
 
@@ -131,7 +131,7 @@ def _row(item: MemoryItem, namespace: Namespace) -> dict[str, Any]:
 def _common(record: MemoryItem | Episode, namespace: Namespace) -> dict[str, Any]:
     return {
         **record.to_json(),
-        **_name(namespace),
+        **name_of(namespace),
         TASK_VECTOR: matched_text(record.task),
         "task_key": task_key(record.task),
         "since": micros(utc_now()),

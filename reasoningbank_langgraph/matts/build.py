@@ -21,13 +21,14 @@ from reasoningbank_langgraph.matts.select_node import create_select
 from reasoningbank_langgraph.matts.solver_channels import SolverChannels
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes._base import MemoryNode
-from reasoningbank_langgraph.nodes._loop import LoopNodes
+from reasoningbank_langgraph.nodes._loop import LoopNodes, check_guard
 from reasoningbank_langgraph.solvers import retrieve_node
 from reasoningbank_langgraph.state import ChannelNames, Selector, loop_state
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import Match
     from reasoningbank_langgraph.judges import JudgeLike
+    from reasoningbank_langgraph.policies import Guard
 
 
 def create_matts(
@@ -58,6 +59,7 @@ def create_matts(
     max_items: int = 3,
     min_score: float | None = None,
     match: Match = "both",
+    guard: Guard | None = None,
     time_limit: float = 120.0,
     task: Selector = "task",
     answer: Selector = "answer",
@@ -110,6 +112,8 @@ def create_matts(
         max_items: lessons to show in all.
         min_score: floor of the similarity, 0..1.
         match: what a later task is matched with: the `task` a lesson was learned on, the `lesson`, or `both`.
+        guard: has all rollouts of some tasks made without memory and switches it off where it hurts: see `Guard`. What
+            counts is whether the selected rollout is right.
         time_limit: seconds one call of the judging, checking, comparing or distilling model may take.
         task: the solver's name for the task's channel, or a function from the state to the task.
         answer: likewise for the answer.
@@ -135,6 +139,7 @@ def create_matts(
         max_items=max_items,
         min_score=min_score,
         match=match,
+        guard=check_guard(guard, learn=learn),
         time_limit=time_limit,
         episodes=episodes,
         names=ChannelNames(task, answer, messages).of_state(state_schema),
@@ -171,6 +176,10 @@ def build_matts(
         learn: False retrieves only.
         own: the user's own state.
     """
+    if nodes.guard is not None and scaling.memory == "none":
+        raise ValueError(
+            "a guard compares tasks with memory and without it, and memory='none' shows none: leave one out"
+        )
     names, schema = nodes.names, loop_state(MattsState, nodes.names, own)
     judges = learn or nodes.judged_by is not None or nodes.critic_like is not None
     attempt = create_rollout_graph(

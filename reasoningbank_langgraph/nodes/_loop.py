@@ -12,6 +12,7 @@ from reasoningbank_langgraph.nodes.consolidate import create_consolidate
 from reasoningbank_langgraph.nodes.extract import create_extract
 from reasoningbank_langgraph.nodes.judge import create_judge
 from reasoningbank_langgraph.nodes.retrieve import create_begin, create_lookup
+from reasoningbank_langgraph.policies import Guard
 from reasoningbank_langgraph.state import ChannelNames
 
 if TYPE_CHECKING:
@@ -19,6 +20,20 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.bank import Match
     from reasoningbank_langgraph.judges import JudgeLike
+
+
+def check_guard(guard: Guard | None, *, learn: bool) -> Guard | None:
+    """Return the guard of a loop.
+
+    Raises:
+        TypeError: it is none.
+        ValueError: nothing would be judged, so that it would hold tasks out and learn nothing from them.
+    """
+    if guard is not None and not isinstance(guard, Guard):
+        raise TypeError(f"guard must be a Guard, for example Guard(share=0.2), got {type(guard).__name__}")
+    if guard is not None and not learn:
+        raise ValueError("a guard counts what the judge says, and with learn=False nothing is judged: leave one out")
+    return guard
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +53,7 @@ class LoopNodes:
     max_items: int
     min_score: float | None
     match: Match
+    guard: Guard | None
     time_limit: float
     episodes: bool
     names: ChannelNames
@@ -55,6 +71,7 @@ class LoopNodes:
             k=self.k,
             max_items=self.max_items,
             min_score=self.min_score,
+            guard=self.guard,
         )
 
     def judge(self) -> MemoryNode:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from reasoningbank_langgraph.bank import Match, MemoryBank, WriteResult, check_match
-from reasoningbank_langgraph.events import TYPE, ConsolidatedEvent, milliseconds_since
+from reasoningbank_langgraph.events import TYPE, ConsolidatedEvent, GuardEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, Filled, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
+from reasoningbank_langgraph.policies import GuardStatus, Pairs, Trial
 from reasoningbank_langgraph.records import Episode, MemoryItem
 from reasoningbank_langgraph.state import ChannelNames, UnwrittenAttempt
 from reasoningbank_langgraph.state.channels import experience_of
+
+logger = logging.getLogger(__name__)
 
 
 def create_consolidate(
@@ -48,6 +52,7 @@ def create_consolidate(
             seen=list(map(experience_of, earlier)),
         )
         _add_episodes(own, state if episodes else {})
+        _add_trial(own, state)
         return [*earlier, own], _Writing(context, own["namespace"], alone=not earlier and context.nested)
 
     def consolidate(state: State, context: Context) -> Update:
@@ -96,6 +101,32 @@ class _Writing:
         self.ids += written.ids
         self.added += written.added
         self.kept += [episode["id"] for episode in attempt.get("episodes", ())]
+        if written.switched:
+            self._tell(written.switched, attempt["namespace"])
+
+    def _tell(self, status: GuardStatus, namespace: list[str]) -> None:
+        """Log and emit that the guard switched memory on or off, with the figures that decided."""
+        pairs = status.decided_by or Pairs()
+        logger.log(
+            logging.WARNING if status.state == "off" else logging.INFO,
+            "the guard switched memory %s for bank %s (pairs of tasks: %d, fixed by memory: %d, broken: %d)",
+            *(status.state, "/".join(namespace), pairs.count, pairs.fixed, pairs.broken),
+        )
+        self.context.emit(
+            GuardEvent(
+                type=TYPE,
+                event="guard",
+                ms=milliseconds_since(self.started),
+                count=pairs.count,
+                ids=[],
+                state=status.state,
+                model=status.model,
+                fixed=pairs.fixed,
+                broken=pairs.broken,
+                ties=pairs.ties,
+                namespace=namespace,
+            )
+        )
 
     def update(self, problem: str | None = None) -> Update:
         event = ConsolidatedEvent(
@@ -123,10 +154,18 @@ def _add_episodes(attempt: UnwrittenAttempt, state: State) -> None:
         attempt["episodes"] = episodes
 
 
+def _add_trial(attempt: UnwrittenAttempt, state: State) -> None:
+    """Add what came of a task the guard watches; an attempt that could not be judged counts for neither side."""
+    trial, status = state.get("trial"), (state.get("verdict") or {}).get("status")
+    if trial and status in ("success", "failure"):
+        attempt["trial"] = {**trial, "right": status == "success"}
+
+
 def _bank(attempt: UnwrittenAttempt, match: Match, context: Context) -> MemoryBank:
     return MemoryBank(context.store, Filled(attempt["namespace"]), match=match)
 
 
 def _records(attempt: UnwrittenAttempt) -> dict[str, Any]:
     episodes = [Episode(**episode) for episode in attempt.get("episodes", ())]
-    return {"items": [MemoryItem(**lesson) for lesson in attempt["items"]], "episodes": episodes}
+    trial = Trial(**attempt["trial"]) if attempt.get("trial") else None
+    return {"items": [MemoryItem(**lesson) for lesson in attempt["items"]], "episodes": episodes, "trial": trial}

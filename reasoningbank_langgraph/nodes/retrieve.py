@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reasoningbank_langgraph.bank import MemoryBank, check_question, ids_of_branch
+from reasoningbank_langgraph.bank import MemoryBank, check_question, ids_of_branch, task_key_without_secrets
 from reasoningbank_langgraph.events import TYPE, RetrievedEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
@@ -16,6 +16,9 @@ from reasoningbank_langgraph.state import ChannelNames, Selector
 from reasoningbank_langgraph.state.attempts import stale_channels, start_attempt, task_update
 from reasoningbank_langgraph.text import render_memories
 
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.policies import Guard, GuardStatus, Trial
+
 
 def create_retrieve(
     *,
@@ -23,6 +26,7 @@ def create_retrieve(
     k: int = 1,
     max_items: int = 3,
     min_score: float | None = None,
+    guard: Guard | None = None,
     task: Selector = "task",
     answer: Selector = "answer",
     messages: Selector = "messages",
@@ -40,6 +44,8 @@ def create_retrieve(
         k: number of experiences to retrieve; one is best in the paper (section 4.5).
         max_items: largest number of lessons to show.
         min_score: lowest similarity, 0..1.
+        guard: has some tasks solved without memory, and memory switched off where it hurts. `create_consolidate`
+            counts what comes of them.
         task: channel that holds the task (text, or messages, where the user's last one counts), or a function from
             the state to it.
         answer: likewise for the answer.
@@ -51,7 +57,7 @@ def create_retrieve(
         MissingStoreError: the graph runs without a store.
     """
     names = ChannelNames(task, answer, messages)
-    return create_lookup(names, namespace, begins=True, k=k, max_items=max_items, min_score=min_score)
+    return create_lookup(names, namespace, begins=True, k=k, max_items=max_items, min_score=min_score, guard=guard)
 
 
 def create_begin(names: ChannelNames) -> MemoryNode:
@@ -74,6 +80,7 @@ def create_lookup(
     k: int,
     max_items: int,
     min_score: float | None,
+    guard: Guard | None,
 ) -> MemoryNode:
     """Return the node of `create_retrieve`; with `begins=False`, for an attempt that another node began."""
     template = check_template(namespace)
@@ -81,22 +88,24 @@ def create_lookup(
     check_question(k, max_items, min_score)
 
     def retrieve(state: State, context: Context) -> Update:
-        search = _Search(state, context, template, _begin(state, context, names) if begins else {})
+        search = _Search(state, context, template, _begin(state, context, names) if begins else {}, guard)
         try:
-            return search.update(search.bank.search(**search.question, **options))
+            found = search.bank.search(**search.question, **options)
+            return search.update(found, search.bank.guard(guard.model) if guard and found else None)
         except Exception as error:
             if not is_outage(error):
                 raise
-            return search.update([], log_outage("retrieve", error))
+            return search.update([], problem=log_outage("retrieve", error))
 
     async def aretrieve(state: State, context: Context) -> Update:
-        search = _Search(state, context, template, _begin(state, context, names) if begins else {})
+        search = _Search(state, context, template, _begin(state, context, names) if begins else {}, guard)
         try:
-            return search.update(await search.bank.asearch(**search.question, **options))
+            found = await search.bank.asearch(**search.question, **options)
+            return search.update(found, await search.bank.aguard(guard.model) if guard and found else None)
         except Exception as error:
             if not is_outage(error):
                 raise
-            return search.update([], log_outage("retrieve", error))
+            return search.update([], problem=log_outage("retrieve", error))
 
     return MemoryNode("retrieve", retrieve, aretrieve, names)
 
@@ -104,8 +113,10 @@ def create_lookup(
 class _Search:
     """One search: the bank, the question, and the update of the state with what is found."""
 
-    def __init__(self, state: State, context: Context, template: Sequence[str], begun: Update) -> None:
-        self.started, self.context, self.begun = time.perf_counter(), context, begun
+    def __init__(
+        self, state: State, context: Context, template: Sequence[str], begun: Update, guard: Guard | None
+    ) -> None:
+        self.started, self.context, self.begun, self.guard = time.perf_counter(), context, begun, guard
         attempt = (begun or state)["attempt"]
         self.bank = MemoryBank(context.store, context.namespace(template))
         self.question: dict[str, Any] = {
@@ -116,7 +127,12 @@ class _Search:
             "attempt": attempt,
         }
 
-    def update(self, memories: list[RetrievedMemory], problem: str | None = None) -> Update:
+    def update(
+        self, found: list[RetrievedMemory], status: GuardStatus | None = None, problem: str | None = None
+    ) -> Update:
+        trial = self._trial(status)
+        withheld = trial.withheld if trial else None
+        memories = [] if withheld else found
         self.context.emit(
             RetrievedEvent(
                 type=TYPE,
@@ -126,9 +142,16 @@ class _Search:
                 ids=[memory.item.id for memory in memories],
                 scores=[memory.score for memory in memories],
                 namespace=list(self.bank.namespace),
+                withheld=withheld,
             )
         )
-        return {**self.begun, **_channels(memories), "memory_error": problem}
+        return {**self.begun, **_channels(memories, trial), "memory_error": problem}
+
+    def _trial(self, status: GuardStatus | None) -> Trial | None:
+        """Return how the guard wants the task to be solved, None without a guard or lessons."""
+        if self.guard is None or status is None:
+            return None
+        return self.guard.trial(task_key_without_secrets(self.question["task"]), status)
 
 
 def _begin(state: State, context: Context, names: ChannelNames) -> Update:
@@ -142,6 +165,7 @@ def memory_channels(memories: Sequence[RetrievedMemory]) -> Update:
     return {"memories": [memory.to_json() for memory in memories], "memory_prompt": render_memories(memories)}
 
 
-def _channels(memories: list[RetrievedMemory]) -> Update:
+def _channels(memories: list[RetrievedMemory], trial: Trial | None = None) -> Update:
     """Return the channels that the lessons fill, and clear those that an earlier task filled."""
-    return {**memory_channels(memories), "verdict": None, "lessons": [], "extraction": None}
+    drawn = {"trial": trial.to_json() if trial else None}
+    return {**memory_channels(memories), **drawn, "verdict": None, "lessons": [], "extraction": None}

@@ -6,6 +6,16 @@
 """
 
 from reasoningbank_langgraph.policies.credit import Credit, compare, nearest_by_utility
-from reasoningbank_langgraph.policies.guard import Guard, GuardState, GuardStatus, Pairs
+from reasoningbank_langgraph.policies.guard import Guard, GuardState, GuardStatus, Pairs, Trial, Withheld
 
-__all__ = ["Credit", "Guard", "GuardState", "GuardStatus", "Pairs", "compare", "nearest_by_utility"]
+__all__ = [
+    "Credit",
+    "Guard",
+    "GuardState",
+    "GuardStatus",
+    "Pairs",
+    "Trial",
+    "Withheld",
+    "compare",
+    "nearest_by_utility",
+]

@@ -12,6 +12,9 @@ from reasoningbank_langgraph.records import Count, Record
 GuardState = Literal["trying", "on", "off"]
 """What a guard has found. `trying`: nothing yet, memory is shown; `on`: memory helps; `off`: memory hurts, so it is
 shown to a few tasks only, which tell when that changes."""
+Withheld = Literal["held_out", "guard_off"]
+"""Why lessons that were found are not shown. `held_out`: the task is one of those that are solved without memory to
+compare; `guard_off`: memory hurts and is switched off."""
 
 _RARE = 0.25
 """Off, memory is shown to this part of the share that would else go without it."""
@@ -26,6 +29,11 @@ class Pairs(Record):
     broken: Count = 0
     """Wrong with memory, right without."""
     ties: Count = 0
+
+    @property
+    def count(self) -> int:
+        """How many pairs there are."""
+        return self.fixed + self.broken + self.ties
 
     @property
     def hurts(self) -> float:
@@ -45,6 +53,8 @@ class Pairs(Record):
 
 class GuardStatus(Record):
     """What a guard knows of one bank and one model."""
+
+    model: str = ""
 
     state: GuardState = "trying"
     shown: Count = 0
@@ -98,16 +108,20 @@ class Guard:
             if not 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name} must be between 0 and 1, got {getattr(self, name)!r}")
 
-    def shows(self, task_key: str, status: GuardStatus) -> bool:
-        """Say whether a task is to be solved with memory: the same answer for the same task as long as a test runs."""
+    def trial(self, task_key: str, status: GuardStatus) -> Trial:
+        """Return how a task is to be solved, with memory or without: the same as long as a test runs."""
         digest = hashlib.sha256(f"{self.seed}|{status.tests}|{task_key}".encode()).digest()
         place = int.from_bytes(digest[:8]) / 2**64
-        return place >= (1 - _RARE * self.share if status.state == "off" else self.share)
+        off = status.state == "off"
+        withheld: Withheld | None = "guard_off" if off else "held_out"
+        if place >= (1 - _RARE * self.share if off else self.share):
+            withheld = None
+        return Trial(guard=self, task_key=task_key, test=status.tests, withheld=withheld)
 
     def after(self, status: GuardStatus, *, shown: bool, right: bool) -> GuardStatus:
         """Return what is known after one more task was solved, with memory or without it, rightly or not.
 
-        A task may come once in a test (`GuardStatus.tests`): one that comes often would else decide alone.
+        A task may come once in a test: one that comes often would else decide alone.
         """
         arm, other = ("shown", "held_out") if shown else ("held_out", "shown")
         counted = {arm: getattr(status, arm) + 1, f"{arm}_right": getattr(status, f"{arm}_right") + right}
@@ -127,3 +141,16 @@ class Guard:
         decided = {"state": state, "decided_by": pairs, "tests": status.tests + 1}
         afresh = {"pairs": Pairs(), "waiting_shown": (), "waiting_held_out": ()}
         return status.model_copy(update={**decided, **afresh, "changes": status.changes + (state != status.state)})
+
+
+class Trial(Record):
+    """One task on which a guard tries what memory does."""
+
+    guard: Guard
+    task_key: str
+    test: Count
+    """The test it belongs to, by how many came to an end before."""
+    withheld: Withheld | None = None
+    """Why it is solved without memory; None where it is solved with it."""
+    right: bool | None = None
+    """Whether it was solved; None while that is unknown."""

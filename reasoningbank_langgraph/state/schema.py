@@ -72,6 +72,8 @@ class UnwrittenAttempt(TypedDict):
     """`MemoryItem` as JSON."""
     episodes: NotRequired[list[dict[str, Any]]]
     """`Episode` as JSON; older versions left none."""
+    trial: NotRequired[dict[str, Any]]
+    """`Trial` as JSON, with its outcome."""
     seen: list[str]
     """Experiences that were waiting already."""
 
@@ -112,6 +114,9 @@ class ReasoningBankState(_Conversation, total=False):
     """Lessons for the model, filled by `retrieve`: put it into a user message before the task; empty for none."""
     memories: Annotated[list[dict[str, Any]], Latest]
     """The same lessons as records (`RetrievedMemory` as JSON), filled by `retrieve`."""
+    trial: Annotated[dict[str, Any] | None, Latest]
+    """What a guard decided for this task (`Trial` as JSON), filled by `retrieve`; None without one, and where there was
+    no lesson to show."""
     answer: Annotated[str | None, Latest]
     """The solver's answer; if it returns only messages, the last one counts."""
     attempt: Annotated[StartedAttempt, OfLastRun]

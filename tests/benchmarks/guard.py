@@ -1,12 +1,18 @@
-"""How soon a guard finds what memory does, and how often it is wrong: simulated, no model.
+"""How soon a guard finds what memory does, how often it is wrong (simulated, no model), and what it costs a task.
 
-python -m tests.benchmarks.guard
+python -m tests.benchmarks.guard [--tasks 300]
 """
 
+import argparse
 import statistics
+import tempfile
+import time
+from pathlib import Path
 
-from reasoningbank_langgraph import Guard
+from reasoningbank_langgraph import ChromaStore, Guard, create_reasoning_bank
+from reasoningbank_langgraph.testing import HashEmbeddings
 
+from ..loop_fakes import learner, solver  # noqa: TID252 - the fakes of the tests
 from ..policies.guard_runs import NEVER, first_decisions, paired_runs  # noqa: TID252 - the runs of the tests
 
 RATES = [(0.06, 0.25), (0.155, 0.155), (0.25, 0.06), (0.10, 0.15)]
@@ -17,8 +23,28 @@ def after(pairs):
     return "-" if pairs >= NEVER else f"{pairs:.0f}"
 
 
+def milliseconds(folder, tasks):
+    """Return the median times of a task in the whole loop, without a guard and with one, on a bank on disk each."""
+    times, graphs = {False: [], True: []}, {}
+    for guarded in times:
+        store = ChromaStore.from_path(folder / str(guarded), embeddings=HashEmbeddings())
+        built = create_reasoning_bank(solver, model=learner(), guard=Guard(share=1e-9) if guarded else None)
+        graphs[guarded] = built.compile(store=store)
+    for number in range(tasks):
+        for guarded, graph in graphs.items():
+            started = time.perf_counter()
+            graph.invoke({"task": f"add {number} apples and {number + 3} pears"})
+            times[guarded].append((time.perf_counter() - started) * 1000)
+    for graph in graphs.values():
+        graph.store.close()
+    return [statistics.median(times[guarded]) for guarded in times]
+
+
 def main():
-    """Print what happens to pairs of given rates, and to streams of tasks of which a share is held out."""
+    """Print what happens to pairs of given rates and to streams of tasks of which a share is held out, and the cost."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tasks", type=int, default=300)
+    tasks = parser.parse_args().tasks
     print("1,000 runs of 4,000 pairs, one task of each with memory and one without, alpha 0.05")
     print("| fixed | broken | off within 60 | within 400 | within 4,000 | median pairs until off |")
     print("|---|---|---|---|---|---|")
@@ -33,6 +59,10 @@ def main():
         found = first_decisions(Guard(share=share), 0.52, 0.71)
         off = sum(state == "off" for _, state in found)
         print(f"| {share} | {off} | {after(statistics.median(number for number, _ in found))} |")
+    with tempfile.TemporaryDirectory() as folder:
+        without, guarded = milliseconds(Path(folder), tasks)
+    print(f"\na task in the whole loop, bank on disk, model at 0 ms: {without:.2f} ms, with a guard {guarded:.2f} ms")
+    print(f"the guard adds {guarded - without:.2f} ms a task, {guarded / without:.2f} times, and no write of its own")
 
 
 if __name__ == "__main__":

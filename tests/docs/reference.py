@@ -26,6 +26,7 @@ FOLDER = REPOSITORY / "docs" / "reference"
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 MODULES = {
     "bank": ("Imported", "Match", "Totals", "WriteResult"),
+    "policies": ("GuardStatus", "Pairs", "Trial"),
     "records": ("Provenance", "Utility"),
     "store": ("StoreReport",),
     "testing": ("HashEmbeddings", "ScriptedChatModel", "StoreContract"),

@@ -2,7 +2,8 @@
 
 import json
 
-from reasoningbank_langgraph import MemoryBank, MemoryItem, create_matts, create_reasoning_bank
+from reasoningbank_langgraph import Guard, MemoryBank, MemoryItem, create_matts, create_reasoning_bank
+from reasoningbank_langgraph.policies import Trial
 from tests.docs.conftest import Adder
 from tests.loop_fakes import indexed_memory
 
@@ -14,12 +15,18 @@ LEARNED = MemoryItem(
     outcome="success",
     task="What is 4 + 7?",
 )
+GUARD = Guard(share=0.01, alpha=0.7)
+"""Decides after one pair."""
 
 
 def samples():
     """Return an event of each kind, by its kind, without what differs from run to run."""
     settings = {"model": Adder(), "namespace": ("math", "{user_id}")}
-    graphs = [create_matts(_solver, k=2, max_concurrency=1, **settings), create_reasoning_bank(_solver, **settings)]
+    graphs = [
+        create_matts(_solver, k=2, max_concurrency=1, **settings),
+        create_reasoning_bank(_solver, judge=lambda _: True, guard=GUARD, **settings),
+        create_reasoning_bank(_solver, **settings),
+    ]
     return {event["event"]: _sample(event) for graph in graphs for event in _events(graph)}
 
 
@@ -29,7 +36,8 @@ def _solver(state):
 
 def _events(graph):
     store, config = indexed_memory(), {"configurable": {"thread_id": "t1", "user_id": "ann"}}
-    MemoryBank(store, ("math", "ann")).add([LEARNED])
+    held_out = Trial(guard=GUARD, task_key="another", test=0, withheld="held_out", right=False)
+    MemoryBank(store, ("math", "ann")).add([LEARNED], trial=held_out)
     return graph.compile(store=store).stream({"task": "What is 2 + 3?"}, config, stream_mode="custom")
 
 

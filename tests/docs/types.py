@@ -12,6 +12,8 @@ VALUES = {
     "records.attempts.IndeterminateReason": '`verdict["reason"]`, `Verdict.reason`',
     "events.ExtractionReason": '`extraction["reason"]`',
     "events.DropReason": 'the keys of `extraction["dropped"]`',
+    "policies.guard.GuardState": "`GuardStatus.state`",
+    "policies.guard.Withheld": '`withheld` of the event, `trial["withheld"]`',
     "events.SelectedBy": '`selection["by"]`',
     "records.lessons.Outcome": "`MemoryItem.outcome`",
     "records.lessons.ItemStatus": "`MemoryItem.status`, `MemoryBank.set_status`",

@@ -8,7 +8,7 @@ from reasoningbank_langgraph import Guard
 from reasoningbank_langgraph.errors import InvalidRecordError
 from reasoningbank_langgraph.policies import GuardStatus, Pairs
 from reasoningbank_langgraph.policies.evidence import evidence, log_evidence
-from tests.policies.guard_runs import first_decisions, paired_runs
+from tests.policies.guard_runs import first_decisions, paired_runs, shows
 
 KEYS = [f"task {number}" for number in range(2000)]
 
@@ -104,21 +104,21 @@ def test_a_decision_that_confirms_the_state_begins_a_new_test():
 
 
 def test_a_guard_shows_memory_to_all_but_its_share_of_tasks():
-    shown = [Guard().shows(key, GuardStatus()) for key in KEYS]
+    shown = [shows(Guard(), key, GuardStatus()) for key in KEYS]
     assert 0.77 < sum(shown) / len(shown) < 0.83
 
 
 def test_switched_off_it_shows_memory_to_a_quarter_of_its_share():
     off = GuardStatus(state="off", tests=1)
-    assert 0.035 < sum(Guard().shows(key, off) for key in KEYS) / len(KEYS) < 0.065
+    assert 0.035 < sum(shows(Guard(), key, off) for key in KEYS) / len(KEYS) < 0.065
 
 
 def test_the_same_task_is_held_out_again_in_the_same_test_and_drawn_anew_in_the_next():
     guard, first, second = Guard(), GuardStatus(), GuardStatus(state="on", tests=1)
-    held_out = {key for key in KEYS if not guard.shows(key, first)}
-    assert held_out == {key for key in KEYS if not Guard().shows(key, first)}
-    assert len(held_out & {key for key in KEYS if not guard.shows(key, second)}) < 0.3 * len(held_out)
-    assert held_out != {key for key in KEYS if not Guard(seed=1).shows(key, first)}
+    held_out = {key for key in KEYS if not shows(guard, key, first)}
+    assert held_out == {key for key in KEYS if not shows(Guard(), key, first)}
+    assert len(held_out & {key for key in KEYS if not shows(guard, key, second)}) < 0.3 * len(held_out)
+    assert held_out != {key for key in KEYS if not shows(Guard(seed=1), key, first)}
 
 
 def test_tasks_without_a_partner_wait_for_one():

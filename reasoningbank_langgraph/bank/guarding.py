@@ -1,0 +1,76 @@
+"""What the guard of a bank knows: a row for each model, and one for each task that counted in a test."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from langgraph.store.base import GetOp, PutOp
+
+from reasoningbank_langgraph.bank.item_values import Namespace, name_of
+from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
+from reasoningbank_langgraph.namespaces import GUARD, beside
+from reasoningbank_langgraph.policies import GuardStatus, Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from langgraph.store.base import Item
+
+
+class Counted(NamedTuple):
+    """What a trial came to."""
+
+    puts: Sequence[PutOp] = ()
+    switched: GuardStatus | None = None
+    """What the guard knows now, if the state changed."""
+
+
+def status_of(namespace: Namespace, model: str) -> Ops[GuardStatus]:
+    """Return what the guard knows of a model."""
+    (row,) = yield [GetOp(beside(namespace, GUARD), _status_key(model))]
+    return _status(row, model)
+
+
+def statuses(namespace: Namespace) -> Ops[list[GuardStatus]]:
+    """Return what the guard knows of each model, in the order of their names."""
+    rows = yield from rows_where(beside(namespace, GUARD), {"kind": "status"})
+    return sorted((_status(row, "") for row in rows), key=lambda status: status.model)
+
+
+def count(namespace: Namespace, trial: Trial | None) -> Ops[Counted]:
+    """Count a trial that ended, unless its task counted in this test before or the test is over."""
+    if trial is None or trial.right is None:
+        return Counted()
+    place, model = beside(namespace, GUARD), trial.guard.model
+    keys = _status_key(model), f"task {_digest(model)} {trial.task_key}"
+    known, counted = yield [GetOp(place, key) for key in keys]
+    before = _status(known, model)
+    if trial.test != before.tests or (counted is not None and counted.value["test"] == trial.test):
+        return Counted()
+    after = trial.guard.after(before, shown=trial.withheld is None, right=trial.right)
+    values: list[dict[str, Any]] = [{"kind": "status", "status": after.to_json()}, {"kind": "task", "test": trial.test}]
+    puts = [
+        PutOp(place, key, {**value, **name_of(place)}, index=False) for key, value in zip(keys, values, strict=True)
+    ]
+    return Counted(puts, after if after.changes != before.changes else None)
+
+
+def _status(row: Item | None, model: str) -> GuardStatus:
+    if row is None:
+        return GuardStatus(model=model)
+    try:
+        return GuardStatus.model_validate(row.value["status"])
+    except (KeyError, InvalidRecordError) as error:
+        raise StoreCorruptedError(
+            f"row {row.key!r} of namespace {row.namespace!r} is no status of a guard: {error!r:.200}"
+        ) from error
+
+
+def _status_key(model: str) -> str:
+    return f"status {_digest(model)}"
+
+
+def _digest(model: str) -> str:
+    return hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:16]
