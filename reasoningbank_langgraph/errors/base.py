@@ -32,8 +32,8 @@ class FrozenBankError(ExperimentError):
     def __init__(self, arm: str, problem: str) -> None:
         self.arm = arm
         super().__init__(
-            f"the bank of arm {arm!r} {problem}: bring back the folders `learning*` and `banks` of this run as they "
-            "were, or begin again in another folder"
+            f"the bank of arm {arm!r} {problem}: bring back the folders `learning*`, `banks` and `stream` of this run "
+            "as they were, or begin again in another folder"
         )
 
 

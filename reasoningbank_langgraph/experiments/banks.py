@@ -46,6 +46,18 @@ def _named(teacher: Arm, problem: str, items: Sequence[MemoryItem]) -> list[Memo
     ]
 
 
+def require_learned(teacher: str, lessons: Lessons, rows: Iterable[ResultRow]) -> None:
+    """Refuse to compare with fewer lessons than the rows say were learned: a published run has rows and no lessons.
+
+    Raises:
+        FrozenBankError: the lessons of the rows of this arm are not there.
+    """
+    held = sum(map(len, lessons.values()))
+    learned = sum(row.learned for row in rows if row.arm == teacher and row.error is None)
+    if held != learned:
+        raise FrozenBankError(teacher, f"holds {held} lessons and its rows say that {learned} were learned")
+
+
 def digest_of(bank: MemoryBank) -> str:
     """Return a short name for the ids and contents of a bank."""
     fields = {"id", "title", "description", "content", "outcome", "task_id"}

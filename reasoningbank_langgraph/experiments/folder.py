@@ -24,7 +24,8 @@ _IGNORED = """\
 /texts.jsonl
 /prompts.jsonl
 /report.html
-/learning/
+/learning*/
+/banks/
 /stream/
 """
 
@@ -51,8 +52,14 @@ def claim_folder(out: Path, config: ExperimentConfig, origin: Origin) -> None:
     out.mkdir(parents=True, exist_ok=True)
     _claim_file(out, CONFIG, config.to_json(), "settings")
     _claim_file(out, ORIGIN, origin.to_json(), "models or problems")
-    if not (ignored := out / ".gitignore").exists():
-        ignored.write_text(_IGNORED, encoding="utf-8")
+    _ignore_texts(out / ".gitignore")
+
+
+def _ignore_texts(path: Path) -> None:
+    """Keep the files with texts out of git, also in a folder that an earlier version made."""
+    there = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    missing = [line for line in _IGNORED.splitlines() if line not in there]
+    path.write_text("\n".join([*there, *missing, ""]), encoding="utf-8")
 
 
 def _claim_file(out: Path, name: str, content: Mapping[str, Any], what: str) -> None:

@@ -19,7 +19,7 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from reasoningbank_langgraph.bank import MemoryBank
-from reasoningbank_langgraph.errors import ExperimentError
+from reasoningbank_langgraph.errors import ExperimentError, FrozenBankError
 from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.calls import measured, require_sound
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
@@ -125,10 +125,18 @@ class Learner:
 
         A row that fails is the last, unless failed ones are left out: those behind it would lack its lessons. One that
         was left out stays so, since it would now see lessons of problems behind it.
+
+        Raises:
+            FrozenBankError: the bank lacks lessons that rows were made with, as in a published run.
         """
         bank = MemoryBank(store, LEARNED, match=self.config.match)
-        mine = [row for row in results.rows if (row.arm, row.seed) == (self.arm.name, self.seed)]
-        begun = max((row.position for row in mine if row.error is None), default=-1)
+        mine = [row for row in results.rows if (row.arm, row.seed) == (self.arm.name, self.seed) and row.error is None]
+        begun = max((row.position for row in mine), default=-1)
+        least = max((max(row.bank, min(row.learned, 1)) for row in mine), default=0)
+        if (held := bank.totals().items) < least:
+            raise FrozenBankError(
+                self.arm.name, f"holds {held} lessons and its rows say that {least} or more were there"
+            )
         for position, problem in enumerate(self.problems):
             if position > begun:
                 row = self.row(position, problem, bank.totals().items)

@@ -19,7 +19,13 @@ from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.errors import UnlearnedProblemsError
 from reasoningbank_langgraph.experiments import memories
 from reasoningbank_langgraph.experiments.arms import Arm, arms_of, teachers_of
-from reasoningbank_langgraph.experiments.banks import Lessons, digest_of, frozen_bank, require_same_bank
+from reasoningbank_langgraph.experiments.banks import (
+    Lessons,
+    digest_of,
+    frozen_bank,
+    require_learned,
+    require_same_bank,
+)
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.folder import ProblemSets, claim_folder, read_problem_sets
 from reasoningbank_langgraph.experiments.leaks import near_duplicates
@@ -125,7 +131,9 @@ class Run:
                 raise UnlearnedProblemsError(
                     teacher.name, {name: errors.get(name) or "no row" for name in failed}, len(train)
                 )
-            return {problem.id: learner.lessons(problem) for problem in sound}
+            lessons = {problem.id: learner.lessons(problem) for problem in sound}
+            require_learned(teacher.name, lessons, results.rows)
+            return lessons
 
     def _stream(self) -> None:
         """Every arm works through the test problems in the order of each seed; banks grow on the way (paper 4.1)."""

@@ -124,7 +124,7 @@ def test_a_bank_that_changed_after_its_first_row_is_refused(tmp_path):
     start(settings, tmp_path / "out").carry_out()
     for path in (tmp_path / "out" / "learning").iterdir():
         path.unlink()
-    with pytest.raises(FrozenBankError, match=r"arm 'memory' .*bring back the folders .*another folder"):
+    with pytest.raises(FrozenBankError, match=r"arm 'learning' .*bring back the folders .*another folder"):
         start(settings, tmp_path / "out").carry_out()
     rows = tmp_path / "out" / "results.jsonl"
     start(settings, tmp_path / "other").carry_out()
