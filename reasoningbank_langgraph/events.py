@@ -72,8 +72,12 @@ class RetrievedEvent(_Event):
     """Similarity of each lesson to the task, 0..1; None if the store has no index."""
     namespace: list[str]
     """The bank, labels filled in."""
-    withheld: Withheld | None
-    """Why lessons that were found are not shown, nor counted here; None where they are."""
+    withheld: NotRequired[Withheld | None]
+    """Only with a guard: why what was found is not shown, nor counted here; None where it is."""
+    examples: NotRequired[list[str]]
+    """Ids of the episodes shown as examples, which `count` leaves out; only if examples are asked for."""
+    example_scores: NotRequired[list[float | None]]
+    """Similarity of the task of each example to the task, 0..1; None if the store has no index."""
 
 
 class JudgedEvent(_Event):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.graph import START, StateGraph
 
+from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.matts.build import build_matts
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
@@ -15,7 +16,7 @@ from reasoningbank_langgraph.solvers import retrieve_node, solver_node
 from reasoningbank_langgraph.state import ChannelNames, LoopState, Selector, loop_state
 
 if TYPE_CHECKING:
-    from reasoningbank_langgraph.bank import Match
+    from reasoningbank_langgraph.bank import Match, Show
     from reasoningbank_langgraph.chat.models import ModelLike
     from reasoningbank_langgraph.judges import JudgeLike
     from reasoningbank_langgraph.policies import Guard
@@ -41,6 +42,8 @@ def create_reasoning_bank(
     messages: Selector = "messages",
     state_schema: type[Any] | None = None,
     episodes: bool = True,
+    show: Show = "lessons",
+    min_example_score: float | None = EXAMPLE_FLOOR,
     scaling: Scaling | None = None,
 ) -> StateGraph[Any, Any, Any, Any]:
     """Wrap a solver into the loop of ReasoningBank (paper section 3.2, figure 2).
@@ -57,14 +60,14 @@ def create_reasoning_bank(
         ```
 
     Args:
-        solver: a node function, Runnable or compiled graph. It reads `task`, `messages` and `memory_prompt` and
-            returns `answer` and/or `messages`. An agent, that is a compiled graph that reads `messages`, is shown the
-            task as the user's last message (unless it is there already), and the lessons before it. The lessons do not
-            stay in the conversation. Compile the agent without a checkpointer: it uses that of the graph, and with one
-            of its own the lessons would stay in its conversation. Several messages of one role may follow each other:
-            lessons before the task, and the replies to several checks. If a model's prompt format wants roles to
-            alternate, join them with LangChain's `merge_message_runs` before the call; in an agent, do so in a
-            middleware made with `wrap_model_call`.
+        solver: a node function, Runnable or compiled graph. It reads `task`, `messages`, `memory_prompt` and
+            `memory_messages`, and returns `answer` and/or `messages`. An agent, that is a compiled graph that reads
+            `messages`, is shown the task as the user's last message (unless it is there already), and what the bank has
+            for it before that. The lessons and the example do not stay in the conversation. Compile the agent without a
+            checkpointer: it uses that of the graph, and with one of its own they would stay in its conversation.
+            Several messages of one role may follow each other: lessons before the task, and the replies to several
+            checks. If a model's prompt format wants roles to alternate, join them with LangChain's
+            `merge_message_runs` before the call; in an agent, do so in a middleware made with `wrap_model_call`.
         model: judges and distils, unless one of the next three arguments replaces it.
         judge: any judge, or a function from `Attempt` to `Verdict`, in place of `LLMJudge`.
         judge_model: model of the judge.
@@ -84,7 +87,10 @@ def create_reasoning_bank(
         state_schema: your own state, if the solver needs further channels or one of the three is a function.
         scaling: makes several attempts at each task, for example `Scaling(k=5, mode="parallel")`; the graph is then
             that of `create_matts`.
-        episodes: False keeps the lessons of an attempt but not the attempt itself.
+        episodes: False keeps the lessons of an attempt but not the attempt itself; it is then no example either.
+        show: what is shown before a task: `lessons`, `examples` or `both`. An example is a success at the most similar
+            other task, as a message of the user and one of the assistant (`memory_messages`).
+        min_example_score: lowest similarity of the task of an example, 0..1; None for no limit.
 
     Returns:
         An uncompiled graph: choose checkpointer, store and name with `compile`.
@@ -110,6 +116,8 @@ def create_reasoning_bank(
         guard=check_guard(guard, learn=learn),
         time_limit=time_limit,
         episodes=episodes,
+        show=show,
+        min_example_score=min_example_score,
         names=ChannelNames(task, answer, messages).of_state(state_schema),
     )
     if scaling is not None:
@@ -117,7 +125,7 @@ def create_reasoning_bank(
 
     schema = loop_state(LoopState, nodes.names, state_schema)
     steps: list[tuple[str, Any]] = [
-        ("retrieve", retrieve_node(solver, nodes.names, schema, nodes.retrieve())),
+        ("retrieve", retrieve_node(solver, nodes.names, schema, nodes.retrieve(), show=show)),
         ("solve", solver_node(solver, nodes.names, schema)),
     ]
     if learn:

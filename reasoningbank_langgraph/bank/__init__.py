@@ -1,12 +1,14 @@
 """The memory bank: lessons and episodes in any LangGraph store. Only this folder knows how they are laid out there.
 
 - `bank`: what can be done with the lessons and episodes of one namespace
+- `reading`: what can be read of a bank: lessons and examples for a task, single lessons, all lessons, all episodes
 - `access`: how the operations of a bank reach its store, and what it reads as it is or as it was
 - `item_values`: how a lesson or an episode is laid out in a store: its record as JSON
 - `guarding`: what the guard of a bank knows: a row for each model, and one for each task that counted in a test
 - `operations`: operations of a bank, as generators that yield batches for the store and are sent the results
 - `adding`: writing the lessons and the episodes of one experience: all together or none, and once
 - `searching`: finding the lessons that fit a task
+- `examples`: finding an attempt that can be shown as a worked example: a success at the most similar other task
 - `branches`: which of a thread's lessons a branch of it may see, and which are known to belong to another branch
 - `forgetting`: removing lessons and episodes, with what was learned from them, or only taking them out of sight
 - `snapshots`: a bank as it was at some moment: what had been written by then and not yet retired
@@ -19,19 +21,27 @@
 from reasoningbank_langgraph.bank.access import Totals
 from reasoningbank_langgraph.bank.adding import WriteResult
 from reasoningbank_langgraph.bank.bank import MemoryBank
-from reasoningbank_langgraph.bank.branches import ids_of_branch
+from reasoningbank_langgraph.bank.branches import Branch, ids_of_branch
+from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, NOTHING, Recalled, Show, check_show
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match, task_key_without_secrets
-from reasoningbank_langgraph.bank.searching import check_question
+from reasoningbank_langgraph.bank.searching import Question, check_question
 
 __all__ = [
+    "EXAMPLE_FLOOR",
+    "NOTHING",
+    "Branch",
     "Imported",
     "Match",
     "MemoryBank",
+    "Question",
+    "Recalled",
+    "Show",
     "Totals",
     "WriteResult",
     "check_match",
     "check_question",
+    "check_show",
     "ids_of_branch",
     "task_key_without_secrets",
 ]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp
 
-from reasoningbank_langgraph.bank import adding, searching
+from reasoningbank_langgraph.bank import adding, examples, searching
 from reasoningbank_langgraph.bank.arguments import as_id, check_items
+from reasoningbank_langgraph.bank.examples import Recalled, Show
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, to_episode
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.snapshots import Past, items_then, rows_then
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.bank.searching import Question
     from reasoningbank_langgraph.policies import Trial
-    from reasoningbank_langgraph.records import Episode, MemoryItem, RetrievedMemory
+    from reasoningbank_langgraph.records import Episode, MemoryItem, RetrievedExample, RetrievedMemory
 
 
 class Totals(NamedTuple):
@@ -56,9 +57,24 @@ class StoreAccess:
         return adding.add(self.namespace, self.match, left, cap)
 
     def _search(self, question: Question) -> Ops[list[RetrievedMemory]]:
+        return searching.search(self.namespace, self._on_branch(question), self._past)
+
+    def _search_examples(self, question: Question) -> Ops[list[RetrievedExample]]:
+        return examples.search_examples(self.namespace, self._on_branch(question), self._past)
+
+    def _recall(self, question: Question, show: Show, min_example_score: float | None) -> Ops[Recalled]:
+        one = question._replace(k=1, max_items=1, min_score=min_example_score)
+        if show == "lessons":
+            return Recalled((yield from self._search(question)), [])
+        if show == "examples":
+            return Recalled([], (yield from self._search_examples(one)))
+        return Recalled(*(yield from examples.together(self._search(question), self._search_examples(one))))
+
+    def _on_branch(self, question: Question) -> Question:
+        """Return the question as asked on the branch of the checkpoint that is looked at, unless it names one."""
         if self._past and question.branch.thread_id is None:
-            question = question._replace(branch=self._past.branch)
-        return searching.search(self.namespace, question, self._past)
+            return question._replace(branch=self._past.branch)
+        return question
 
     def _get(self, item_id: str) -> Ops[MemoryItem | None]:
         rows = [row for row in (yield [GetOp(self.namespace, as_id(item_id))]) if row]

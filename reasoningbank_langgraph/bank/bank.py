@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from reasoningbank_langgraph.bank import forgetting, guarding, importing, jsonl
-from reasoningbank_langgraph.bank.access import StoreAccess, Totals
 from reasoningbank_langgraph.bank.adding import WriteResult
 from reasoningbank_langgraph.bank.arguments import as_ids, check_store
-from reasoningbank_langgraph.bank.branches import Branch, checkpointed, latest, orphans
+from reasoningbank_langgraph.bank.branches import checkpointed, latest, orphans
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match
-from reasoningbank_langgraph.bank.searching import Question
+from reasoningbank_langgraph.bank.reading import BankReader
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.namespaces import check_filled
 from reasoningbank_langgraph.policies import GuardStatus, Trial
-from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, ItemStatus, MemoryItem, RetrievedMemory
+from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, ItemStatus, MemoryItem
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
-class MemoryBank(StoreAccess):
+class MemoryBank(BankReader):
     """The lessons of one namespace, and the episodes they were learned from.
 
     Args:
@@ -100,80 +99,6 @@ class MemoryBank(StoreAccess):
     ) -> WriteResult:
         """Async form of `add`."""
         return await self._awrite(self._add(items, episodes, trial, cap))
-
-    def search(
-        self,
-        task: str,
-        *,
-        task_id: str | None = None,
-        k: int = 1,
-        max_items: int = 3,
-        min_score: float | None = None,
-        thread_id: str | None = None,
-        written: Iterable[str] | None = None,
-        attempt: Mapping[str, Any] | None = None,
-    ) -> list[RetrievedMemory]:
-        """Return the lessons that fit a task, best first; one embedding call.
-
-        Some items are never returned: lessons of the task itself, items that are not active or are past `valid_until`,
-        and items that `thread_id` is known to have learned on a branch that this one does not descend from.
-
-        Args:
-            task: text of the task at hand.
-            task_id: its id; by default a hash of its text.
-            k: number of experiences to return, each with its items (one is best: paper section 4.5).
-            max_items: largest number of items to return in all.
-            min_score: lowest similarity, 0..1; None for no limit.
-            thread_id: the thread that asks; None for no branch filter.
-            written: ids this branch of the thread has written, oldest first.
-            attempt: what `retrieve` recorded of the attempt that asks (`state["attempt"]`); tells branches apart.
-        """
-        branch = Branch.asking(thread_id, written, attempt)
-        return self._read(self._search(Question(task, task_id, k, max_items, min_score, branch)))
-
-    async def asearch(
-        self,
-        task: str,
-        *,
-        task_id: str | None = None,
-        k: int = 1,
-        max_items: int = 3,
-        min_score: float | None = None,
-        thread_id: str | None = None,
-        written: Iterable[str] | None = None,
-        attempt: Mapping[str, Any] | None = None,
-    ) -> list[RetrievedMemory]:
-        """Async form of `search`."""
-        branch = Branch.asking(thread_id, written, attempt)
-        return await self._aread(self._search(Question(task, task_id, k, max_items, min_score, branch)))
-
-    def get(self, item_id: str) -> MemoryItem | None:
-        """Return one item, whatever its status, or None."""
-        return self._read(self._get(item_id))
-
-    async def aget(self, item_id: str) -> MemoryItem | None:
-        """Async form of `get`."""
-        return await self._aread(self._get(item_id))
-
-    def items(self) -> list[MemoryItem]:
-        """Return every item of the namespace, oldest first."""
-        return self._read(self._items())
-
-    async def aitems(self) -> list[MemoryItem]:
-        """Async form of `items`."""
-        return await self._aread(self._items())
-
-    def totals(self) -> Totals:
-        """Return how many items and experiences the bank holds, and how many items of each outcome."""
-        return Totals.of(self.items())
-
-    def episodes(self) -> list[Episode]:
-        """Return all judged attempts that the bank holds, oldest first."""
-        return self._read(self._episodes())
-
-    async def aepisodes(self) -> list[Episode]:
-        """Async form of `episodes`."""
-        return await self._aread(self._episodes())
 
     def guard(self, model: str = "") -> GuardStatus:
         """Return what the guard knows of this bank and a model (`Guard.model`): the state of memory, with figures."""

@@ -11,7 +11,7 @@ from langgraph.store.base import PutOp, SearchOp
 
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
 from reasoningbank_langgraph.namespaces import bank_of
-from reasoningbank_langgraph.records import Episode, MemoryItem, task_key, utc_now
+from reasoningbank_langgraph.records import Episode, MemoryItem, has_visible_text, task_key, utc_now
 from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.text.fencing import cut
 
@@ -30,6 +30,8 @@ NEVER = 9_999_999_999_999_999
 _FIRST = 1_000_000_000_000_000
 MATCHED_CHARS = 2_000
 """How much of a task is embedded; embedders cut or refuse long texts."""
+EXAMPLE_CHARS = 6_000
+"""Characters of an example, task and solution; as many as the lessons before a task may have."""
 TASK_VECTOR = "query"
 """The field whose vector is that of the task; one item of each experience carries it."""
 
@@ -75,8 +77,14 @@ def put(item: MemoryItem, namespace: Namespace, match: Match, *, carries_task_ve
 
 def put_episode(episode: Episode, namespace: Namespace) -> PutOp:
     """Return the operation that writes an episode, with the vector of its task."""
-    value = {**_common(episode, namespace), "retired": NEVER}
+    value = {**_common(episode, namespace), "retired": NEVER, "example": "yes" if _is_example(episode) else "no"}
     return PutOp(namespace, episode.id, value, [TASK_VECTOR])
+
+
+def _is_example(episode: Episode) -> bool:
+    """Say whether an episode may be shown: a solution that succeeded and is whole; a cut one teaches to break off."""
+    whole = has_visible_text(episode.solution) and not episode.cut
+    return episode.outcome == "success" and whole and len(episode.task) + len(episode.solution) <= EXAMPLE_CHARS
 
 
 def rewrite(namespace: Namespace, key: str, value: Mapping[str, Any]) -> PutOp:

@@ -46,14 +46,13 @@ def check_question(k: int, max_items: int, min_score: float | None) -> None:
 
 def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[list[RetrievedMemory]]:
     """Return the items of the k experiences that fit best."""
-    check_question(question.k, question.max_items, question.min_score)
-    if not isinstance(question.task, str):
-        raise InvalidTaskError(f"the task must be text, got {type(question.task).__name__}: {question.task!r:.80}")
-    where = _usable(question.task, question.task_id or task_key(question.task), past)
-    hits, is_visible = yield from _hits(namespace, question, where)
-    if hits and all(hit.score is None for hit in hits):
-        hits, is_visible = yield from _newest(namespace, question.branch, where)
-    best = _best(hits, question.min_score)
+    where = {
+        **other_tasks(question),
+        **(past.active_filter if past else {"status": "active"}),
+        "expires": {"$gt": past.at if past else micros(utc_now())},
+    }
+    hits, is_visible = yield from nearest(namespace, namespace, question, where, ITEMS_PER_GROUP * question.k)
+    best = best_of_experiences(hits, question.min_score)
     chosen = list(best)[: question.k]
     groups: Sequence[list[SearchItem]] = ()
     if chosen:
@@ -68,17 +67,23 @@ def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[l
     return memories[: question.max_items]
 
 
-def _usable(task: str, task_id: str, past: Past | None) -> dict[str, Any]:
-    """Return the filter for rows that may be shown for a task; it acts inside the search, so others take no place."""
+def other_tasks(question: Question) -> dict[str, Any]:
+    """Return the filter for rows of other tasks; it acts inside the search, so those of this task take no place.
+
+    Raises:
+        ValueError: a search cannot ask that.
+        InvalidTaskError: the task is no text.
+    """
+    check_question(question.k, question.max_items, question.min_score)
+    if not isinstance(question.task, str):
+        raise InvalidTaskError(f"the task must be text, got {type(question.task).__name__}: {question.task!r:.80}")
     return {
-        **(past.active_filter if past else {"status": "active"}),
-        "expires": {"$gt": past.at if past else micros(utc_now())},
-        "task_id": {"$ne": task_id},
-        "task_key": {"$ne": task_key_without_secrets(task)},
+        "task_id": {"$ne": question.task_id or task_key(question.task)},
+        "task_key": {"$ne": task_key_without_secrets(question.task)},
     }
 
 
-def _best(hits: Sequence[SearchItem], min_score: float | None) -> dict[str, SearchItem]:
+def best_of_experiences(hits: Sequence[SearchItem], min_score: float | None) -> dict[str, SearchItem]:
     """Return the best hit of each experience, best first; ties break by key. Without scores the order is kept."""
     scored = [hit for hit in hits if hit.score is not None]
     best: dict[str, SearchItem] = {}
@@ -88,34 +93,48 @@ def _best(hits: Sequence[SearchItem], min_score: float | None) -> dict[str, Sear
     return best
 
 
-def _hits(
-    namespace: Namespace, question: Question, where: Mapping[str, Any]
+def nearest(
+    namespace: Namespace, place: Namespace, question: Question, where: Mapping[str, Any], limit: int
 ) -> Ops[tuple[list[SearchItem], IsVisible]]:
-    """Return enough rows to hold the best of k experiences: none has more than `ITEMS_PER_GROUP` items."""
-    query, limit, branch = matched_text(question.task), ITEMS_PER_GROUP * question.k, question.branch
+    """Return the rows nearest to the task that the branch may see, and what says so of other rows.
+
+    Without an index all rows are returned, newest first: each store has its own order.
+
+    Args:
+        namespace: the bank, whose lessons tell branches apart.
+        place: where the rows lie.
+        question: the task and who asks.
+        where: which rows.
+        limit: how many are enough.
+    """
+    hits, is_visible = yield from _hits(namespace, place, question, where, limit)
+    if not hits or any(hit.score is not None for hit in hits):
+        return hits, is_visible
+    rows = yield from rows_where(place, where)
+    is_visible = yield from visibility(namespace, question.branch, rows)
+    return [row for row in reversed(rows) if is_visible(row)], is_visible
+
+
+def _hits(
+    namespace: Namespace, place: Namespace, question: Question, where: Mapping[str, Any], limit: int
+) -> Ops[tuple[list[SearchItem], IsVisible]]:
+    query, branch = matched_text(question.task), question.branch
     if branch.thread_id is None:
-        (found,) = yield [find(namespace, where, query, limit)]
+        (found,) = yield [find(place, where, query, limit)]
         return list(found), lambda _: True
-    others = find(namespace, {**where, "thread_id": {"$ne": branch.thread_id}}, query, limit)
+    others = find(place, {**where, "thread_id": {"$ne": branch.thread_id}}, query, limit)
     same = {**where, "thread_id": branch.thread_id}
     page = max(limit, PAGE)
-    elsewhere, mine = yield [others, find(namespace, same, query, page)]
+    elsewhere, mine = yield [others, find(place, same, query, page)]
     is_visible = yield from visibility(namespace, branch, mine)
     own = [row for row in mine if is_visible(row)]
     offset = page
     while len(mine) == page and len(own) < limit:
-        (mine,) = yield [find(namespace, same, query, page, offset)]
+        (mine,) = yield [find(place, same, query, page, offset)]
         is_visible = yield from visibility(namespace, branch, mine)
         own += [row for row in mine if is_visible(row)]
         offset += page
     return [*elsewhere, *own], is_visible
-
-
-def _newest(namespace: Namespace, branch: Branch, where: Mapping[str, Any]) -> Ops[tuple[list[SearchItem], IsVisible]]:
-    """Return all rows, newest first: without an index, each store has its own order."""
-    rows = yield from rows_where(namespace, where)
-    is_visible = yield from visibility(namespace, branch, rows)
-    return [row for row in reversed(rows) if is_visible(row)], is_visible
 
 
 def _retrieved(row: SearchItem, best: SearchItem, own: float | None, past: Past | None) -> RetrievedMemory:

@@ -75,7 +75,7 @@ def _episode(judged: Judged, origin: Origin, model: str, ordinal: int) -> Episod
         task_id=attempt.task_id,
         outcome="success" if verdict.status == "success" else "failure",
         score=verdict.confidence,
-        shown=origin.provenance.memory_ids_used,
+        shown=attempt.shown,
         model=model,
         experience_id=str(origin.experience),
         provenance=origin.provenance.model_copy(update={"judge": verdict.judge}),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.messages import HumanMessage, SystemMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from reasoningbank_langgraph import prompts
@@ -48,7 +48,8 @@ def create_math_solver(
         max_tokens: cap on the tokens of a solution.
         time_limit: seconds one call of the judging or distilling model may take.
         scaling: several attempts at each problem; its checks go on with the conversation, as a solver's would.
-        options: passed on to `create_reasoning_bank`: `k, max_items, min_score, match`.
+        options: passed on to `create_reasoning_bank`: `k, max_items, min_score, match, episodes, show,
+            min_example_score`.
 
     Returns:
         An uncompiled graph; its input is `{"task": ...}`, with `task_id` and `reference` where known.
@@ -70,7 +71,7 @@ def create_math_solver(
 
 
 def solve_step(chat: BaseChatModel, max_tokens: int) -> RunnableLambda[Any, dict[str, Any]]:
-    """Return the node that asks the model, with the lessons in a user message before the task.
+    """Return the node that asks the model, with the example and the lessons before the task.
 
     Among several attempts it takes the `temperature` and `seed` of its own from `config["configurable"]`.
     """
@@ -99,18 +100,19 @@ def check_step(chat: BaseChatModel, max_tokens: int) -> RunnableLambda[Any, dict
 
 
 def solve_prompt(state: dict[str, Any]) -> list[BaseMessage]:
-    """Return the messages for the model: rules, lessons where there are some, task."""
-    return [*_rules_and_lessons(state), HumanMessage(state["task"])]
+    """Return the messages for the model: rules, an example and lessons where there are some, task."""
+    return [*_before_the_task(state), HumanMessage(state["task"])]
 
 
 def check_prompt(state: dict[str, Any]) -> list[BaseMessage]:
-    """Return the messages for the model: rules, lessons where there are some, the attempt so far."""
-    return [*_rules_and_lessons(state), *state["messages"][state["attempt"]["start"] :]]
+    """Return the messages for the model: rules, an example and lessons where there are some, the attempt so far."""
+    return [*_before_the_task(state), *state["messages"][state["attempt"]["start"] :]]
 
 
-def _rules_and_lessons(state: dict[str, Any]) -> list[BaseMessage]:
+def _before_the_task(state: dict[str, Any]) -> list[BaseMessage]:
+    example = convert_to_messages(state.get("memory_messages") or [])
     lessons = [HumanMessage(state["memory_prompt"])] if state.get("memory_prompt") else []
-    return [SystemMessage(prompts.MATH_SOLVER_SYSTEM), *lessons]
+    return [SystemMessage(prompts.MATH_SOLVER_SYSTEM), *example, *lessons]
 
 
 def _with_settings(chat: BaseChatModel, max_tokens: int, config: RunnableConfig) -> Runnable[Any, Any]:

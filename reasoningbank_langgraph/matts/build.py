@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import START, StateGraph
 
+from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.matts.contrast import create_contrast
 from reasoningbank_langgraph.matts.fan_out import create_fan_out, create_gather, create_next
@@ -26,7 +27,7 @@ from reasoningbank_langgraph.solvers import retrieve_node
 from reasoningbank_langgraph.state import ChannelNames, Selector, loop_state
 
 if TYPE_CHECKING:
-    from reasoningbank_langgraph.bank import Match
+    from reasoningbank_langgraph.bank import Match, Show
     from reasoningbank_langgraph.judges import JudgeLike
     from reasoningbank_langgraph.policies import Guard
 
@@ -66,6 +67,8 @@ def create_matts(
     messages: Selector = "messages",
     state_schema: type[Any] | None = None,
     episodes: bool = True,
+    show: Show = "lessons",
+    min_example_score: float | None = EXAMPLE_FLOOR,
 ) -> StateGraph[Any, Any, Any, Any]:
     """Solve each task several times with the same memory, select the best, and learn from the differences.
 
@@ -120,6 +123,9 @@ def create_matts(
         messages: likewise for the conversation.
         state_schema: your own state, where the solver needs further channels or one of the three is a function.
         episodes: False keeps the lessons of a group and no rollout; else at most six of a group are kept.
+        show: what is shown before a task: `lessons`, `examples` or `both`. An example is a success at the most similar
+            other task, as a message of the user and one of the assistant (`memory_messages`).
+        min_example_score: lowest similarity of the task of an example, 0..1; None for no limit.
 
     Returns:
         An uncompiled graph. Compiled, it stands alone or is a node of another graph.
@@ -142,6 +148,8 @@ def create_matts(
         guard=check_guard(guard, learn=learn),
         time_limit=time_limit,
         episodes=episodes,
+        show=show,
+        min_example_score=min_example_score,
         names=ChannelNames(task, answer, messages).of_state(state_schema),
     )
     scaling = Scaling(
@@ -197,7 +205,9 @@ def build_matts(
     builder.add_node("gather", create_gather(scaling))
     builder.add_node("select", _select(scaling, nodes), input_schema=schema)
     builder.add_edge("rollout", "gather")
-    _add_memory(builder, scaling, nodes, partial(retrieve_node, solver, names, attempt.builder.state_schema))
+    _add_memory(
+        builder, scaling, nodes, partial(retrieve_node, solver, names, attempt.builder.state_schema, show=nodes.show)
+    )
     if learn:
         contrast = create_contrast(nodes.distiller(), names, time_limit=nodes.time_limit)
         builder.add_node("extract", contrast, input_schema=schema)

@@ -168,7 +168,7 @@ def group_origin(group: Sequence[Judged], model: str, context: Context) -> Origi
     """Return where the records of a group come from: one experience, known by the content of all rollouts."""
     digests = sorted(judged.attempt.digest(context.thread_id) for judged in group)
     digest = hashlib.sha256("|".join(digests).encode()).hexdigest()[:32]
-    used = dict.fromkeys(memory.item.id for judged in group for memory in judged.attempt.memories)
+    used = dict.fromkeys(name for judged in group for name in judged.attempt.shown)
     changed: dict[str, Any] = {"attempt_digest": digest, "memory_ids_used": tuple(used)}
     if len(group) > 1:
         changed["prompt_hash"] = PROMPT_HASH

@@ -12,6 +12,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.types import Send
 
+from reasoningbank_langgraph.bank import NOTHING
 from reasoningbank_langgraph.errors import TooFewAttemptsError
 from reasoningbank_langgraph.events import TYPE, JudgedEvent, milliseconds_since
 from reasoningbank_langgraph.matts.records import Rollout, rollouts_of
@@ -37,7 +38,7 @@ def create_fan_out(scaling: Scaling, names: ChannelNames) -> Callable[[Any], lis
         done, shared = len(state.get("rollouts") or []), _unanswered(state, names)
         last = scaling.first_attempts if done < scaling.first_attempts else scaling.rollouts
         unaided = without_memory(shared["attempt"]["task"], last) if scaling.memory == "half" else ()
-        blank = memory_channels([])
+        blank = memory_channels(NOTHING)
         return [
             Send("rollout", {**_copied(shared), **(blank if number in unaided else {}), "rollout": number})
             for number in range(done, min(done + scaling.wave, last))

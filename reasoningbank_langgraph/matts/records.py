@@ -47,7 +47,7 @@ class Rollout(Record):
     """What the solver was told, None for its own: a solver that does not pass it on samples as it always does."""
     seed: int = 0
     shown: tuple[str, ...] = ()
-    """Ids of the lessons the solver was shown; none where it ran without memory."""
+    """Ids of the lessons and examples the solver was shown; none where it ran without memory."""
     answer: Text | None = None
     messages: tuple[Message, ...] = ()
     """The trajectory, with the notes of every check."""
@@ -83,6 +83,7 @@ def attempt_of_rollout(state: Mapping[str, Any], rollout: Rollout) -> Attempt:
         answer=rollout.answer,
         reference=attempt["reference"],
         memories=[memory for memory in state.get("memories") or () if memory["item"]["id"] in rollout.shown],
+        examples=[each for each in state.get("memory_examples") or () if each["episode"]["id"] in rollout.shown],
         usage=rollout.usage,
     )
 

@@ -79,7 +79,7 @@ class _Run:
         self.context = Context.here("rollout", config, sent)
         self.number = int(sent["rollout"])
         self.input = {name: value for name, value in sent.items() if name != "rollout"}
-        self.shown = tuple(memory["item"]["id"] for memory in sent.get("memories") or ())
+        self.shown = attempt_of(sent, names).shown
         self.tokens = TokenCount()
         self.temperature = scaling.temperature(self.number)
         seed = self.context.configurable.get("seed") or 0

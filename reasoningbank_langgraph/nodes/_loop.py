@@ -11,14 +11,14 @@ from reasoningbank_langgraph.nodes._base import MemoryNode
 from reasoningbank_langgraph.nodes.consolidate import create_consolidate
 from reasoningbank_langgraph.nodes.extract import create_extract
 from reasoningbank_langgraph.nodes.judge import create_judge
-from reasoningbank_langgraph.nodes.retrieve import create_begin, create_lookup
+from reasoningbank_langgraph.nodes.retrieve import Lookup, create_begin, create_lookup
 from reasoningbank_langgraph.policies import Guard
 from reasoningbank_langgraph.state import ChannelNames
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from reasoningbank_langgraph.bank import Match
+    from reasoningbank_langgraph.bank import Match, Show
     from reasoningbank_langgraph.judges import JudgeLike
 
 
@@ -56,6 +56,8 @@ class LoopNodes:
     guard: Guard | None
     time_limit: float
     episodes: bool
+    show: Show
+    min_example_score: float | None
     names: ChannelNames
 
     def begin(self) -> MemoryNode:
@@ -64,15 +66,8 @@ class LoopNodes:
 
     def retrieve(self, *, begins: bool = True) -> MemoryNode:
         """Return the node that finds lessons for the task, and begins the attempt unless another node did."""
-        return create_lookup(
-            self.names,
-            self.namespace,
-            begins=begins,
-            k=self.k,
-            max_items=self.max_items,
-            min_score=self.min_score,
-            guard=self.guard,
-        )
+        looking = Lookup(self.k, self.max_items, self.min_score, self.show, self.min_example_score)
+        return create_lookup(self.names, self.namespace, looking, self.guard, begins=begins)
 
     def judge(self) -> MemoryNode:
         """Return the node that judges the attempt."""

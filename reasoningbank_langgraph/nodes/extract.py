@@ -110,7 +110,7 @@ def origin_of(judged: Judged, model: str, context: Context) -> Origin:
         judge=judged.verdict.judge,
         model=model,
         prompt_hash=PROMPT_HASH,
-        memory_ids_used=tuple(memory.item.id for memory in attempt.memories),
+        memory_ids_used=attempt.shown,
         attempt_digest=attempt.digest(context.thread_id),
         line=line.stages,
         origin=line.origin,

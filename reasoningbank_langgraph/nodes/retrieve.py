@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from reasoningbank_langgraph.bank import MemoryBank, check_question, ids_of_branch, task_key_without_secrets
+from reasoningbank_langgraph.bank import (
+    EXAMPLE_FLOOR,
+    NOTHING,
+    Branch,
+    MemoryBank,
+    Question,
+    Recalled,
+    Show,
+    check_question,
+    check_show,
+    ids_of_branch,
+    task_key_without_secrets,
+)
 from reasoningbank_langgraph.events import TYPE, RetrievedEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
-from reasoningbank_langgraph.records import RetrievedMemory
 from reasoningbank_langgraph.state import ChannelNames, Selector
 from reasoningbank_langgraph.state.attempts import stale_channels, start_attempt, task_update
-from reasoningbank_langgraph.text import render_memories
+from reasoningbank_langgraph.text import example_messages, render_memories
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.policies import Guard, GuardStatus, Trial
@@ -27,6 +38,8 @@ def create_retrieve(
     max_items: int = 3,
     min_score: float | None = None,
     guard: Guard | None = None,
+    show: Show = "lessons",
+    min_example_score: float | None = EXAMPLE_FLOOR,
     task: Selector = "task",
     answer: Selector = "answer",
     messages: Selector = "messages",
@@ -34,7 +47,9 @@ def create_retrieve(
     """Return a node that fills `memories` (records) and `memory_prompt` (text for the model) for the task.
 
     Lessons of the same task are never returned, nor lessons of another branch of the same thread. The model sees the
-    lessons only if its prompt includes `memory_prompt`, best as a user message before the task.
+    lessons only if its prompt includes `memory_prompt`, best as a user message before the task. With examples, the node
+    fills `memory_examples` (records) and `memory_messages` (messages of the user and the assistant, for before the
+    task) with a success at the most similar other task; see `MemoryBank.search_examples`.
 
     If the store cannot be reached, the task is solved without lessons, and `memory_error` says why. A `retry_policy` on
     the node has nothing to retry: let the store's client retry its connection.
@@ -46,6 +61,8 @@ def create_retrieve(
         min_score: lowest similarity, 0..1.
         guard: has some tasks solved without memory, and memory switched off where it hurts. `create_consolidate`
             counts what comes of them.
+        show: `lessons`, `examples` or `both`.
+        min_example_score: lowest similarity of the task of an example, 0..1; None for no limit.
         task: channel that holds the task (text, or messages, where the user's last one counts), or a function from
             the state to it.
         answer: likewise for the answer.
@@ -56,15 +73,31 @@ def create_retrieve(
         InvalidTaskError: in a run, the task is empty, too long or not text.
         MissingStoreError: the graph runs without a store.
     """
-    names = ChannelNames(task, answer, messages)
-    return create_lookup(names, namespace, begins=True, k=k, max_items=max_items, min_score=min_score, guard=guard)
+    names, looking = ChannelNames(task, answer, messages), Lookup(k, max_items, min_score, show, min_example_score)
+    return create_lookup(names, namespace, looking, guard, begins=True)
+
+
+class Lookup(NamedTuple):
+    """What is looked for in the bank, as in `create_retrieve`."""
+
+    k: int
+    max_items: int
+    min_score: float | None
+    show: Show
+    min_example_score: float | None
+
+    def check(self) -> None:
+        """Raise `ValueError` where a bank cannot be asked for that."""
+        check_question(self.k, self.max_items, self.min_score)
+        check_question(1, 1, self.min_example_score)
+        check_show(self.show)
 
 
 def create_begin(names: ChannelNames) -> MemoryNode:
     """Return a node that begins an attempt as `create_retrieve` does, without looking anything up."""
 
     def begin(state: State, context: Context) -> Update:
-        return {**_begin(state, context, names), **_channels([]), "memory_error": None}
+        return {**_begin(state, context, names), **_channels(NOTHING, state), "memory_error": None}
 
     async def abegin(state: State, context: Context) -> Update:
         return begin(state, context)
@@ -73,39 +106,36 @@ def create_begin(names: ChannelNames) -> MemoryNode:
 
 
 def create_lookup(
-    names: ChannelNames,
-    namespace: str | Sequence[str],
-    *,
-    begins: bool,
-    k: int,
-    max_items: int,
-    min_score: float | None,
-    guard: Guard | None,
+    names: ChannelNames, namespace: str | Sequence[str], looking: Lookup, guard: Guard | None, *, begins: bool
 ) -> MemoryNode:
     """Return the node of `create_retrieve`; with `begins=False`, for an attempt that another node began."""
     template = check_template(namespace)
-    options: dict[str, Any] = {"k": k, "max_items": max_items, "min_score": min_score}
-    check_question(k, max_items, min_score)
+    looking.check()
+    asked = (looking.show, looking.min_example_score)
+
+    def start(state: State, context: Context) -> _Search:
+        begun = _begin(state, context, names) if begins else {}
+        return _Search(state, context, MemoryBank(context.store, context.namespace(template)), looking, begun, guard)
 
     def retrieve(state: State, context: Context) -> Update:
-        search = _Search(state, context, template, _begin(state, context, names) if begins else {}, guard)
+        search = start(state, context)
         try:
-            found = search.bank.search(**search.question, **options)
-            return search.update(found, search.bank.guard(guard.model) if guard and found else None)
+            found = search.bank.recall(search.question, *asked)
+            return search.update(found, search.bank.guard(guard.model) if guard and any(found) else None)
         except Exception as error:
             if not is_outage(error):
                 raise
-            return search.update([], problem=log_outage("retrieve", error))
+            return search.update(NOTHING, problem=log_outage("retrieve", error))
 
     async def aretrieve(state: State, context: Context) -> Update:
-        search = _Search(state, context, template, _begin(state, context, names) if begins else {}, guard)
+        search = start(state, context)
         try:
-            found = await search.bank.asearch(**search.question, **options)
-            return search.update(found, await search.bank.aguard(guard.model) if guard and found else None)
+            found = await search.bank.arecall(search.question, *asked)
+            return search.update(found, await search.bank.aguard(guard.model) if guard and any(found) else None)
         except Exception as error:
             if not is_outage(error):
                 raise
-            return search.update([], problem=log_outage("retrieve", error))
+            return search.update(NOTHING, problem=log_outage("retrieve", error))
 
     return MemoryNode("retrieve", retrieve, aretrieve, names)
 
@@ -114,44 +144,41 @@ class _Search:
     """One search: the bank, the question, and the update of the state with what is found."""
 
     def __init__(
-        self, state: State, context: Context, template: Sequence[str], begun: Update, guard: Guard | None
+        self, state: State, context: Context, bank: MemoryBank, looking: Lookup, begun: Update, guard: Guard | None
     ) -> None:
-        self.started, self.context, self.begun, self.guard = time.perf_counter(), context, begun, guard
+        self.started, self.context, self.bank = time.perf_counter(), context, bank
+        self.state, self.begun, self.guard, self.show = state, begun, guard, looking.show
         attempt = (begun or state)["attempt"]
-        self.bank = MemoryBank(context.store, context.namespace(template))
-        self.question: dict[str, Any] = {
-            "task": attempt["task"],
-            "task_id": attempt["task_id"],
-            "thread_id": context.thread_id,
-            "written": ids_of_branch(state),
-            "attempt": attempt,
-        }
+        branch = Branch.asking(context.thread_id, ids_of_branch(state), attempt)
+        self.question = Question(attempt["task"], attempt["task_id"], *looking[:3], branch)
 
-    def update(
-        self, found: list[RetrievedMemory], status: GuardStatus | None = None, problem: str | None = None
-    ) -> Update:
+    def update(self, found: Recalled, status: GuardStatus | None = None, problem: str | None = None) -> Update:
         trial = self._trial(status)
         withheld = trial.withheld if trial else None
-        memories = [] if withheld else found
-        self.context.emit(
-            RetrievedEvent(
-                type=TYPE,
-                event="retrieved",
-                ms=milliseconds_since(self.started),
-                count=len(memories),
-                ids=[memory.item.id for memory in memories],
-                scores=[memory.score for memory in memories],
-                namespace=list(self.bank.namespace),
-                withheld=withheld,
-            )
+        shown = NOTHING if withheld else found
+        event = RetrievedEvent(
+            type=TYPE,
+            event="retrieved",
+            ms=milliseconds_since(self.started),
+            count=len(shown.memories),
+            ids=[memory.item.id for memory in shown.memories],
+            scores=[memory.score for memory in shown.memories],
+            namespace=list(self.bank.namespace),
         )
-        return {**self.begun, **_channels(memories, trial), "memory_error": problem}
+        if self.guard:
+            event["withheld"] = withheld
+        if self.show != "lessons":
+            event["examples"] = [example.episode.id for example in shown.examples]
+            event["example_scores"] = [example.score for example in shown.examples]
+        self.context.emit(event)
+        drawn = {"trial": trial.to_json() if trial else None} if self.guard else {}
+        return {**self.begun, **_channels(shown, self.state), **drawn, "memory_error": problem}
 
     def _trial(self, status: GuardStatus | None) -> Trial | None:
-        """Return how the guard wants the task to be solved, None without a guard or lessons."""
+        """Return how the guard wants the task to be solved, None without a guard or anything to show."""
         if self.guard is None or status is None:
             return None
-        return self.guard.trial(task_key_without_secrets(self.question["task"]), status)
+        return self.guard.trial(task_key_without_secrets(self.question.task), status)
 
 
 def _begin(state: State, context: Context, names: ChannelNames) -> Update:
@@ -160,12 +187,19 @@ def _begin(state: State, context: Context, names: ChannelNames) -> Update:
     return {**stale_channels(state, names), **task_update(state, names, attempt), "attempt": attempt}
 
 
-def memory_channels(memories: Sequence[RetrievedMemory]) -> Update:
-    """Return the channels that a solver reads lessons from; they are empty if there are none."""
-    return {"memories": [memory.to_json() for memory in memories], "memory_prompt": render_memories(memories)}
+def memory_channels(found: Recalled) -> Update:
+    """Return the channels that a solver reads lessons and examples from; they are empty if there are none."""
+    return {
+        "memories": [memory.to_json() for memory in found.memories],
+        "memory_prompt": render_memories(found.memories),
+        "memory_messages": example_messages(found.examples),
+        "memory_examples": [example.to_json() for example in found.examples],
+    }
 
 
-def _channels(memories: list[RetrievedMemory], trial: Trial | None = None) -> Update:
-    """Return the channels that the lessons fill, and clear those that an earlier task filled."""
-    drawn = {"trial": trial.to_json() if trial else None}
-    return {**memory_channels(memories), **drawn, "verdict": None, "lessons": [], "extraction": None}
+def _channels(found: Recalled, state: State) -> Update:
+    """Return the channels that lessons and examples fill, and clear those that an earlier task filled."""
+    shown, earlier = memory_channels(found), {"trial": None} if state.get("trial") else {}
+    if not found.examples and state.get("memory_messages") == []:
+        shown = {name: shown[name] for name in ("memories", "memory_prompt")}
+    return {**shown, **earlier, "verdict": None, "lessons": [], "extraction": None}

@@ -12,7 +12,7 @@ Invalid values raise `InvalidRecordError` or one of its kinds, never a bare pyda
 
 from reasoningbank_langgraph.records.attempts import Attempt, IndeterminateReason, Verdict, VerdictStatus
 from reasoningbank_langgraph.records.base import Count, Record, Score, UtcDatetime, utc_now
-from reasoningbank_langgraph.records.episodes import Episode
+from reasoningbank_langgraph.records.episodes import Episode, RetrievedExample
 from reasoningbank_langgraph.records.lessons import (
     CONTENT_CAP,
     DESCRIPTION_CAP,
@@ -46,6 +46,7 @@ __all__ = [
     "Outcome",
     "Provenance",
     "Record",
+    "RetrievedExample",
     "RetrievedMemory",
     "Score",
     "UtcDatetime",

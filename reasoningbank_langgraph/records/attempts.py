@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from reasoningbank_langgraph.messages import Message, Text, to_messages
 from reasoningbank_langgraph.records.base import Record, Score
+from reasoningbank_langgraph.records.episodes import RetrievedExample
 from reasoningbank_langgraph.records.lessons import RetrievedMemory
 from reasoningbank_langgraph.records.tasks import normalise_task, task_key
 
@@ -44,6 +45,9 @@ class Attempt(Record):
     reference: Text | None = None
     """The known right answer, for judges that compare; it is never shown to a model."""
     memories: tuple[RetrievedMemory, ...] = ()
+    """The lessons it was shown."""
+    examples: tuple[RetrievedExample, ...] = ()
+    """The worked examples it was shown."""
     usage: Mapping[str, int] = Field(default_factory=dict)
     """Tokens of the attempt: `input_tokens, output_tokens, total_tokens`."""
 
@@ -58,8 +62,15 @@ class Attempt(Record):
             answer: str | None = ...,
             reference: str | None = ...,
             memories: Iterable[RetrievedMemory] = ...,
+            examples: Iterable[RetrievedExample] = ...,
             usage: Mapping[str, int] = ...,
         ) -> None: ...
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Ids of the lessons and examples it was shown."""
+        lessons = (memory.item.id for memory in self.memories)
+        return (*lessons, *(example.episode.id for example in self.examples))
 
     def digest(self, thread_id: str | None) -> str:
         """Return the content identity of this attempt within one thread (32 hexadecimal digits)."""

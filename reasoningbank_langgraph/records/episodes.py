@@ -61,3 +61,12 @@ class Episode(Record):
         if not has_visible_text(self.task):
             raise BlankFieldError("Episode", "task")
         return self
+
+
+class RetrievedExample(Record):
+    """One episode as it was retrieved for a task, to be shown as a worked example."""
+
+    episode: Episode
+    score: float | None = None
+    """Similarity of its task to the task at hand, 0..1; None if the store does not score."""
+    why: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.base import RunnableBindingBase
@@ -14,26 +14,34 @@ from langgraph.graph.state import CompiledStateGraph
 from reasoningbank_langgraph.messages import to_messages
 from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.solvers.inserted_messages import (
+    EXAMPLE,
     LESSONS,
     TASK,
     adds_messages,
     changes,
     inserted,
+    inserted_example,
     is_inserted,
 )
 from reasoningbank_langgraph.state import ChannelNames
 
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+    from reasoningbank_langgraph.bank import Show
+
 logger = logging.getLogger(__name__)
 
-_SHOWING = {"memory_prompt", "memories"}
+_LESSONS, _EXAMPLES = {"memory_prompt", "memories"}, {"memory_messages", "memory_examples"}
+"""The channels by which a solver shows lessons, or examples."""
 
 
 def solver_node(solver: Any, names: ChannelNames, schema: type[Any], *, checks: bool = False) -> Any:
     """Return the node for a solver: as it is, or an agent with what shows it the task and the lessons.
 
     An agent is a compiled graph that reads the conversation. Unless that ends with the task already, the task is added
-    as a message of the user and stays there. The lessons come before it, in a message of the user that the agent alone
-    sees; an agent with a channel `memory_prompt` shows them itself.
+    as a message of the user and stays there. The example and the lessons come before it, in messages that the agent
+    alone sees; an agent with a channel `memory_prompt` or `memory_messages` shows the one or the other itself.
 
     Args:
         solver: what the user gave.
@@ -50,7 +58,8 @@ def solver_node(solver: Any, names: ChannelNames, schema: type[Any], *, checks: 
     if names.messages in reads:
         asks = not checks and isinstance(names.task, str) and names.task != names.messages
         quiet = adds_messages(StateGraph(schema).channels.get(str(names.messages)))
-        return _AgentNode(solver, _AgentView(names, asks=asks, lessons=not _SHOWING & set(reads), quiet=quiet))
+        shown = {"lessons": not _LESSONS & set(reads), "examples": not _EXAMPLES & set(reads)}
+        return _AgentNode(solver, _AgentView(names, asks=asks, quiet=quiet, **shown))
     if isinstance(names.task, str) and names.task not in reads:
         raise ValueError(
             f"the solver is a graph that reads {', '.join(sorted(reads)) or 'nothing'}, and neither the conversation "
@@ -60,20 +69,25 @@ def solver_node(solver: Any, names: ChannelNames, schema: type[Any], *, checks: 
     return solver
 
 
-def retrieve_node(solver: Any, names: ChannelNames, schema: type[Any], retrieve: Any) -> Any:
+def retrieve_node(solver: Any, names: ChannelNames, schema: type[Any], retrieve: Any, *, show: Show) -> Any:
     """Return the node that retrieves for a solver in a graph with this state.
 
-    Where the solver cannot be shown lessons, a warning is logged, and what was retrieved is taken back.
+    Where the solver cannot be shown lessons or examples, a warning is logged, and what was retrieved is taken back.
     """
     reads = _channels(solver)
     if reads is None:
         reads = _input_channels(solver, schema)
     elif names.messages in reads:
         return retrieve
-    if _SHOWING & set(reads):
-        return retrieve
-    logger.warning("the solver is shown no lessons: its state has no channel `memory_prompt: str`")
-    return retrieve | RunnableLambda(_take_back, name="take_back")
+    deaf: dict[str, Any] = {}
+    if show != "examples" and not _LESSONS & set(reads):
+        logger.warning("the solver is shown no lessons: its state has no channel `memory_prompt: str`")
+        deaf |= {"memories": [], "memory_prompt": ""}
+    if show != "lessons" and not _EXAMPLES & set(reads):
+        logger.warning("the solver is shown no examples: its state has no channel `memory_messages: list`")
+        deaf |= {"memory_examples": [], "memory_messages": []}
+    # What the solver cannot be shown is taken back: it is not learned with it, and no lesson stems from it.
+    return retrieve | RunnableLambda(lambda update: {**update, **deaf}, name="take_back") if deaf else retrieve
 
 
 def _input_channels(solver: Any, schema: type[Any]) -> Collection[str]:
@@ -83,16 +97,12 @@ def _input_channels(solver: Any, schema: type[Any]) -> Collection[str]:
     return graph.schemas[graph.nodes["solve"].input_schema]
 
 
-def _take_back(update: dict[str, Any]) -> dict[str, Any]:
-    """Take lessons back that the solver cannot be shown: it is not learned with them, and no lesson stems from them."""
-    return {**update, "memories": [], "memory_prompt": ""}
-
-
 class _AgentView:
     """What an agent is shown, and what of it stays in the conversation."""
 
-    def __init__(self, names: ChannelNames, *, asks: bool, lessons: bool, quiet: bool) -> None:
-        self.names, self.asks, self.lessons, self.quiet = names, asks, lessons, quiet
+    def __init__(self, names: ChannelNames, *, asks: bool, lessons: bool, examples: bool, quiet: bool) -> None:
+        self.names, self.asks, self.quiet = names, asks, quiet
+        self.lessons, self.examples = lessons, examples
 
     def before(self, state: Mapping[str, Any]) -> dict[str, Any]:
         task, conversation = state["attempt"]["task"], list(state.get(str(self.names.messages)) or [])
@@ -101,15 +111,20 @@ class _AgentView:
         if self.asks and not (asked and asked[-1]):
             conversation.append(inserted(TASK, task))
             asked.append(True)
-        if self.lessons and state.get("memory_prompt"):
-            conversation.insert(_place(conversation, asked), inserted(LESSONS, state["memory_prompt"]))
+        place = _place(conversation, asked)
+        conversation[place:place] = self._shown(state)
         return {**state, str(self.names.messages): conversation}
+
+    def _shown(self, state: Mapping[str, Any]) -> list[BaseMessage]:
+        examples = inserted_example(state.get("memory_messages") or []) if self.examples else []
+        lessons = [inserted(LESSONS, state["memory_prompt"])] if self.lessons and state.get("memory_prompt") else []
+        return [*examples, *lessons]
 
     def after(self, state: Mapping[str, Any], update: Any) -> Any:
         name = str(self.names.messages)
         if not isinstance(update, Mapping) or name not in update:
             return update
-        left = [message for message in update[name] if not is_inserted(message, LESSONS)]
+        left = [message for message in update[name] if not is_inserted(message, LESSONS, EXAMPLE)]
         return {**update, name: changes(state.get(name) or [], left) if self.quiet else left}
 
 

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.messages import HumanMessage, RemoveMessage
+from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, convert_to_messages
 from langgraph.channels import BinaryOperatorAggregate
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 
-TASK, LESSONS, CHECK = (f"reasoningbank:{kind}:" for kind in ("task", "lessons", "check"))
-"""How the ids begin of a task that was no message, of lessons, and of what asks for a check."""
+TASK, LESSONS, EXAMPLE, CHECK = (f"reasoningbank:{kind}:" for kind in ("task", "lessons", "example", "check"))
+"""How the ids begin of a task that was no message, of lessons, of an example, and of what asks for a check."""
 
 
 def inserted(kind: str, text: str) -> HumanMessage:
     """Return a message that the loop adds, in the user's name."""
     return HumanMessage(text, id=f"{kind}{uuid4()}")
+
+
+def inserted_example(messages: Sequence[Mapping[str, str]]) -> list[BaseMessage]:
+    """Return the messages of an example as messages that the loop adds."""
+    named: list[dict[str, Any]] = [{**message, "id": f"{EXAMPLE}{uuid4()}"} for message in messages]
+    return convert_to_messages(named)
 
 
 def is_inserted(message: Any, *kinds: str) -> bool:

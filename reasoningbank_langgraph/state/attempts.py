@@ -149,6 +149,7 @@ def attempt_of(state: Mapping[str, Any], names: ChannelNames) -> Attempt:
         answer=_answer(names.read("answer", state), started, raw[new:]),
         reference=started["reference"],
         memories=state.get("memories") or (),
+        examples=state.get("memory_examples") or (),
         usage=_usage(raw[start:]),
     )
 

@@ -19,6 +19,16 @@ class Latest(LastValue[Any]):
         return super().update(values[-1:])
 
 
+class LatestList(Latest):
+    """Keeps the last list, and is there from the start, empty."""
+
+    __slots__ = ()
+
+    def __init__(self, typ: Any, key: str = "") -> None:
+        super().__init__(typ, key)
+        self.value: Any = []
+
+
 class Passing(EphemeralValue[Any]):
     """Keeps a value for one step only; None counts as no value."""
 

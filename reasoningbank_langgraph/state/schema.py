@@ -11,7 +11,7 @@ from typing_extensions import TypedDict, is_typeddict
 
 from reasoningbank_langgraph.events import DropReason, ExtractionReason
 from reasoningbank_langgraph.namespaces import read
-from reasoningbank_langgraph.state.channels import Latest, OfLastRun, OfRun, Passing, Waiting
+from reasoningbank_langgraph.state.channels import Latest, LatestList, OfLastRun, OfRun, Passing, Waiting
 from reasoningbank_langgraph.state.lineage import LineRecord
 
 Selector = str | Callable[[Any], Any]
@@ -112,6 +112,11 @@ class ReasoningBankState(_Conversation, total=False):
     """The known right answer, for judges that compare. It is never shown to a model."""
     memory_prompt: Annotated[str, Latest]
     """Lessons for the model, filled by `retrieve`: put it into a user message before the task; empty for none."""
+    memory_messages: Annotated[list[dict[str, str]], LatestList]
+    """A worked example for the model, filled by `retrieve`: a message of the user and one of the assistant as mappings
+    with `role` and `content`. Put them before the task; empty for none."""
+    memory_examples: Annotated[list[dict[str, Any]], LatestList]
+    """The same as records (`RetrievedExample` as JSON), filled by `retrieve`."""
     memories: Annotated[list[dict[str, Any]], Latest]
     """The same lessons as records (`RetrievedMemory` as JSON), filled by `retrieve`."""
     trial: Annotated[dict[str, Any] | None, Latest]

@@ -1,6 +1,7 @@
 """The block of lessons a model sees, and untrusted text: sanitised, fenced, cut to a budget, redacted.
 
 - `memories`: the block of lessons that a model sees before it solves a task
+- `examples`: worked examples as turns of a conversation: untrusted text, cleaned like lessons
 - `trajectory`: an attempt as fenced text for the judge and the extractor: material to look at, never instructions
 - `fencing`: fence lines with an unpredictable number, between which untrusted text is shown to a model
 - `sanitise`: removes from untrusted text what could pass for structure, and leaves words, mathematics and scripts alone
@@ -13,6 +14,7 @@
 - `secret_shapes`: what secrets look like: keys and tokens with a shape of their own, and passwords that are named
 """
 
+from reasoningbank_langgraph.text.examples import example_messages
 from reasoningbank_langgraph.text.fencing import fence
 from reasoningbank_langgraph.text.memories import parse_rendered, render_memories, without_memories
 from reasoningbank_langgraph.text.redaction import Redacted, redact_secrets
@@ -23,6 +25,7 @@ __all__ = [
     "Redacted",
     "clean_line",
     "clean_text",
+    "example_messages",
     "fence",
     "parse_rendered",
     "redact_secrets",

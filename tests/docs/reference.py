@@ -25,9 +25,9 @@ from tests.docs.types import types
 FOLDER = REPOSITORY / "docs" / "reference"
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 MODULES = {
-    "bank": ("Imported", "Match", "Totals", "WriteResult"),
+    "bank": ("Imported", "Match", "Question", "Recalled", "Show", "Totals", "WriteResult"),
     "policies": ("GuardStatus", "Pairs", "Trial"),
-    "records": ("Provenance", "Utility"),
+    "records": ("Provenance", "RetrievedExample", "Utility"),
     "store": ("StoreReport",),
     "testing": ("HashEmbeddings", "ScriptedChatModel", "StoreContract"),
     "embeddings": ("PackagedMiniLM",),

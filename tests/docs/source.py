@@ -20,8 +20,18 @@ def entry(name, thing):
     node = ast.parse(source).body[0]
     parts = [f"## {name}", signature(node, source), markdown(ast.get_docstring(node))]
     if isinstance(node, ast.ClassDef):
-        parts += [fields(node), *methods(node, source)]
+        parts += [fields(node), *methods(node, source), *_parts(name, thing)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _parts(name, thing):
+    """Yield the public methods of the bases that are nothing but parts of a class."""
+    for base in thing.__mro__[1:]:
+        if (inspect.getdoc(base) or "").startswith(f"Part of `{name}`"):
+            source = textwrap.dedent(inspect.getsource(base))
+            node = ast.parse(source).body[0]
+            node.name = name
+            yield from methods(node, source)
 
 
 def signature(node, source):

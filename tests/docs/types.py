@@ -21,6 +21,7 @@ VALUES = {
     "matts.scaling.MemoryUse": "`Scaling.memory`",
     "judges.ensemble.Rule": "`EnsembleJudge(rule=...)`",
     "bank.item_values.Match": "`match=...` of a bank and of the nodes",
+    "bank.examples.Show": "`show=...` of the nodes and of the graphs",
     "math_answers.found.Missing": "`ExtractedAnswer.reason`",
 }
 """Types whose values are words, and where these are found."""

@@ -1,0 +1,150 @@
+"""What can be read of a bank: lessons and examples for a task, single lessons, all lessons, all episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from reasoningbank_langgraph.bank.access import StoreAccess, Totals
+from reasoningbank_langgraph.bank.branches import Branch
+from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, Recalled, Show
+from reasoningbank_langgraph.bank.searching import Question
+
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.records import Episode, MemoryItem, RetrievedExample, RetrievedMemory
+
+
+class BankReader(StoreAccess):
+    """Part of `MemoryBank`: what reads."""
+
+    def search(
+        self,
+        task: str,
+        *,
+        task_id: str | None = None,
+        k: int = 1,
+        max_items: int = 3,
+        min_score: float | None = None,
+        thread_id: str | None = None,
+        written: Iterable[str] | None = None,
+        attempt: Mapping[str, Any] | None = None,
+    ) -> list[RetrievedMemory]:
+        """Return the lessons that fit a task, best first; one embedding call.
+
+        Some items are never returned: lessons of the task itself, items that are not active or are past `valid_until`,
+        and items that `thread_id` is known to have learned on a branch that this one does not descend from.
+
+        Args:
+            task: text of the task at hand.
+            task_id: its id; by default a hash of its text.
+            k: number of experiences to return, each with its items (one is best: paper section 4.5).
+            max_items: largest number of items to return in all.
+            min_score: lowest similarity, 0..1; None for no limit.
+            thread_id: the thread that asks; None for no branch filter.
+            written: ids this branch of the thread has written, oldest first.
+            attempt: what `retrieve` recorded of the attempt that asks (`state["attempt"]`); tells branches apart.
+        """
+        branch = Branch.asking(thread_id, written, attempt)
+        return self._read(self._search(Question(task, task_id, k, max_items, min_score, branch)))
+
+    async def asearch(
+        self,
+        task: str,
+        *,
+        task_id: str | None = None,
+        k: int = 1,
+        max_items: int = 3,
+        min_score: float | None = None,
+        thread_id: str | None = None,
+        written: Iterable[str] | None = None,
+        attempt: Mapping[str, Any] | None = None,
+    ) -> list[RetrievedMemory]:
+        """Async form of `search`."""
+        branch = Branch.asking(thread_id, written, attempt)
+        return await self._aread(self._search(Question(task, task_id, k, max_items, min_score, branch)))
+
+    def search_examples(
+        self,
+        task: str,
+        *,
+        task_id: str | None = None,
+        k: int = 1,
+        min_score: float | None = EXAMPLE_FLOOR,
+        thread_id: str | None = None,
+        written: Iterable[str] | None = None,
+        attempt: Mapping[str, Any] | None = None,
+    ) -> list[RetrievedExample]:
+        """Return successes at the k most similar other tasks, to be shown as worked examples; one embedding call.
+
+        Which judge called it a success is in `why` and in `episode.provenance.judge`: a `reference` proves it, the
+        opinion of a model does not. Never returned: the task itself, solutions that were cut or have, with their task,
+        more than 6,000 characters, and what `search` leaves out because of its branch.
+
+        Args:
+            task: text of the task at hand.
+            task_id: its id; by default a hash of its text.
+            k: number of examples, each of another experience.
+            min_score: lowest similarity of the two tasks, 0..1; None for no limit.
+            thread_id: the thread that asks; None for no branch filter.
+            written: ids this branch of the thread has written, oldest first.
+            attempt: what `retrieve` recorded of the attempt that asks (`state["attempt"]`); tells branches apart.
+        """
+        branch = Branch.asking(thread_id, written, attempt)
+        return self._read(self._search_examples(Question(task, task_id, k, k, min_score, branch)))
+
+    async def asearch_examples(
+        self,
+        task: str,
+        *,
+        task_id: str | None = None,
+        k: int = 1,
+        min_score: float | None = EXAMPLE_FLOOR,
+        thread_id: str | None = None,
+        written: Iterable[str] | None = None,
+        attempt: Mapping[str, Any] | None = None,
+    ) -> list[RetrievedExample]:
+        """Async form of `search_examples`."""
+        branch = Branch.asking(thread_id, written, attempt)
+        return await self._aread(self._search_examples(Question(task, task_id, k, k, min_score, branch)))
+
+    def recall(self, question: Question, show: Show, min_example_score: float | None) -> Recalled:
+        """Return what is shown before a task, lessons, an example or both, with one embedding call.
+
+        Args:
+            question: what `search` is asked.
+            show: which of them.
+            min_example_score: lowest similarity of the task of the example; None for no limit.
+        """
+        return self._read(self._recall(question, show, min_example_score))
+
+    async def arecall(self, question: Question, show: Show, min_example_score: float | None) -> Recalled:
+        """Async form of `recall`."""
+        return await self._aread(self._recall(question, show, min_example_score))
+
+    def get(self, item_id: str) -> MemoryItem | None:
+        """Return one item, whatever its status, or None."""
+        return self._read(self._get(item_id))
+
+    async def aget(self, item_id: str) -> MemoryItem | None:
+        """Async form of `get`."""
+        return await self._aread(self._get(item_id))
+
+    def items(self) -> list[MemoryItem]:
+        """Return every item of the namespace, oldest first."""
+        return self._read(self._items())
+
+    async def aitems(self) -> list[MemoryItem]:
+        """Async form of `items`."""
+        return await self._aread(self._items())
+
+    def totals(self) -> Totals:
+        """Return how many items and experiences the bank holds, and how many items of each outcome."""
+        return Totals.of(self.items())
+
+    def episodes(self) -> list[Episode]:
+        """Return all judged attempts that the bank holds, oldest first."""
+        return self._read(self._episodes())
+
+    async def aepisodes(self) -> list[Episode]:
+        """Async form of `episodes`."""
+        return await self._aread(self._episodes())
