@@ -114,6 +114,8 @@ class ConsolidatedEvent(_Event):
 
     event: Literal["consolidated"]
     namespace: list[str]
+    quarantined: NotRequired[list[str]]
+    """Ids of lessons that are now known to do harm, and were taken out of sight."""
     error: NotRequired[str]
     """Why the bank could not be reached. The lessons then wait in `unwritten`."""
 

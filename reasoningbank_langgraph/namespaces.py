@@ -14,8 +14,8 @@ from reasoningbank_langgraph.errors import (
 
 DEFAULT_NAMESPACE = ("reasoningbank",)
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-EPISODES, GUARD = "~episodes", "~guard"
-RESERVED_ENDINGS = (EPISODES, GUARD)
+CREDIT, EPISODES, GUARD = "~credit", "~episodes", "~guard"
+RESERVED_ENDINGS = (CREDIT, EPISODES, GUARD)
 """How the last label ends where a namespace holds what belongs to a bank and is no lesson: it lies beside the bank, so
 that a search of the bank never meets it."""
 

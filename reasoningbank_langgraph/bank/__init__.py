@@ -4,6 +4,7 @@
 - `reading`: what can be read of a bank: lessons and examples for a task, single lessons, all lessons, all episodes
 - `access`: how the operations of a bank reach its store, and what it reads as it is or as it was
 - `item_values`: how a lesson or an episode is laid out in a store: its record as JSON
+- `crediting`: what is known of the worth of each lesson: a row for each, with what every group of attempts said of it
 - `guarding`: what the guard of a bank knows: a row for each model, and one for each task that counted in a test
 - `operations`: operations of a bank, as generators that yield batches for the store and are sent the results
 - `adding`: writing the lessons and the episodes of one experience: all together or none, and once
@@ -19,7 +20,7 @@
 """
 
 from reasoningbank_langgraph.bank.access import Totals
-from reasoningbank_langgraph.bank.adding import WriteResult
+from reasoningbank_langgraph.bank.adding import WeighedResult, WriteResult
 from reasoningbank_langgraph.bank.bank import MemoryBank
 from reasoningbank_langgraph.bank.branches import Branch, ids_of_branch
 from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, NOTHING, Recalled, Show, check_show
@@ -38,6 +39,7 @@ __all__ = [
     "Recalled",
     "Show",
     "Totals",
+    "WeighedResult",
     "WriteResult",
     "check_match",
     "check_question",

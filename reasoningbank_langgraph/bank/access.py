@@ -9,19 +9,21 @@ from langgraph.store.base import GetOp
 
 from reasoningbank_langgraph.bank import adding, examples, searching
 from reasoningbank_langgraph.bank.arguments import as_id, check_items
+from reasoningbank_langgraph.bank.branches import Branch
+from reasoningbank_langgraph.bank.crediting import utility_of, visible_credits
 from reasoningbank_langgraph.bank.examples import Recalled, Show
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, to_episode
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.snapshots import Past, items_then, rows_then
 from reasoningbank_langgraph.bank.writer_lock import awriting, writing
 from reasoningbank_langgraph.errors import PastBankError
-from reasoningbank_langgraph.namespaces import EPISODES, beside
+from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, beside
 
 if TYPE_CHECKING:
-    from langgraph.store.base import BaseStore
+    from langgraph.store.base import BaseStore, Item
 
     from reasoningbank_langgraph.bank.searching import Question
-    from reasoningbank_langgraph.policies import Trial
+    from reasoningbank_langgraph.policies import Evidence
     from reasoningbank_langgraph.records import Episode, MemoryItem, RetrievedExample, RetrievedMemory
 
 
@@ -51,9 +53,9 @@ class StoreAccess:
     _past: Past | None
 
     def _add(
-        self, items: Iterable[MemoryItem], episodes: Iterable[Episode], trial: Trial | None, cap: int
-    ) -> Ops[adding.WriteResult]:
-        left = adding.Experience(check_items(items), tuple(episodes), trial)
+        self, items: Iterable[MemoryItem], episodes: Iterable[Episode], evidence: Evidence | None, cap: int
+    ) -> Ops[adding.WeighedResult]:
+        left = adding.Experience(check_items(items), tuple(episodes), *(evidence or ()))
         return adding.add(self.namespace, self.match, left, cap)
 
     def _search(self, question: Question) -> Ops[list[RetrievedMemory]]:
@@ -77,12 +79,24 @@ class StoreAccess:
         return question
 
     def _get(self, item_id: str) -> Ops[MemoryItem | None]:
-        rows = [row for row in (yield [GetOp(self.namespace, as_id(item_id))]) if row]
-        return next(iter((yield from items_then(self.namespace, self._past, rows))), None)
+        place, name = beside(self.namespace, CREDIT), as_id(item_id)
+        row, credit = yield [GetOp(self.namespace, name), GetOp(place, name)]
+        found = yield from items_then(self.namespace, self._past, [row] if row else [])
+        return next(iter((yield from self._with_utility(found, [credit] if credit else []))), None)
 
     def _items(self) -> Ops[list[MemoryItem]]:
         rows = yield from rows_where(self.namespace, {})
-        return (yield from items_then(self.namespace, self._past, rows))
+        found = yield from items_then(self.namespace, self._past, rows)
+        credit = yield from rows_where(beside(self.namespace, CREDIT), {})
+        return (yield from self._with_utility(found, credit))
+
+    def _with_utility(self, items: Sequence[MemoryItem], credit: Sequence[Item]) -> Ops[list[MemoryItem]]:
+        branch = self._past.branch if self._past else Branch()
+        known = yield from visible_credits(self.namespace, credit, branch, self._past)
+        return [
+            item.model_copy(update={"utility": utility_of(known[item.id])}) if item.id in known else item
+            for item in items
+        ]
 
     def _episodes(self) -> Ops[list[Episode]]:
         rows: Sequence[Any] = yield from rows_where(beside(self.namespace, EPISODES), {})

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp, PutOp
 
+from reasoningbank_langgraph.bank.crediting import count_credit
+from reasoningbank_langgraph.bank.forgetting import set_status
 from reasoningbank_langgraph.bank.guarding import count
 from reasoningbank_langgraph.bank.item_values import (
     Match,
@@ -24,7 +26,7 @@ from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.records import Episode, MemoryItem
 
 if TYPE_CHECKING:
-    from reasoningbank_langgraph.policies import GuardStatus, Trial
+    from reasoningbank_langgraph.policies import GroupCredit, GuardStatus, Trial
 
 logger = logging.getLogger(__name__)
 
@@ -36,8 +38,15 @@ class WriteResult(NamedTuple):
     """Ids under which the lessons of this attempt are in the bank."""
     added: int
     """Rows written by this call: 0 when the attempt was in the bank already."""
+
+
+class WeighedResult(WriteResult):
+    """The same, and what the evidence led to."""
+
     switched: GuardStatus | None = None
-    """What the guard knows now, if this attempt made it switch memory on or off."""
+    """What the guard knows now, if it switched memory on or off."""
+    quarantined: Sequence[str] = ()
+    """Ids of lessons that are now known to do harm, and were taken out of sight."""
 
 
 class Experience(NamedTuple):
@@ -46,34 +55,45 @@ class Experience(NamedTuple):
     items: Sequence[MemoryItem]
     episodes: Sequence[Episode] = ()
     trial: Trial | None = None
+    credit: GroupCredit | None = None
 
 
-def add(namespace: Namespace, match: Match, left: Experience, cap: int) -> Ops[WriteResult]:
+def add(namespace: Namespace, match: Match, left: Experience, cap: int) -> Ops[WeighedResult]:
     """Write what one experience left, unless its attempt is in the bank already; remove rows of an earlier call."""
-    items, episodes, _ = left
-    if len(items) > cap:
-        raise TooManyItemsError(len(items), cap)
-    if len({item.experience_id for item in items} | {episode.experience_id for episode in episodes}) > 1:
+    if len(left.items) > cap:
+        raise TooManyItemsError(len(left.items), cap)
+    if len({item.experience_id for item in left.items} | {episode.experience_id for episode in left.episodes}) > 1:
         raise InvalidRecordError("add() takes the records of one experience: call it once for each")
     trial = yield from count(namespace, left.trial)
-    beside_lessons = [*(yield from _new_episodes(namespace, episodes)), *trial.puts]
-    if not items:
-        yield from _write(beside_lessons)
-        return WriteResult([], 0, trial.switched)
-    items = [without_secrets(item) for item in items]
+    credit = yield from count_credit(namespace, left.credit)
+    written = yield from _add_records(namespace, match, left, [*trial.puts, *credit.puts])
+    if credit.harmful:
+        yield from set_status(namespace, credit.harmful, "quarantined")
+    result = WeighedResult(*written)
+    result.switched, result.quarantined = trial.switched, credit.harmful
+    return result
+
+
+def _add_records(namespace: Namespace, match: Match, left: Experience, evidence: Sequence[PutOp]) -> Ops[WriteResult]:
+    """Write lessons and episodes and, in the same batch, what the experience says of the memory it was shown."""
+    episodes = yield from _new_episodes(namespace, left.episodes)
+    if not left.items:
+        yield from _write([*episodes, *evidence])
+        return WriteResult([], 0)
+    items = [without_secrets(item) for item in left.items]
     experience, digest = items[0].experience_id, items[0].provenance.attempt_digest
     identity = {"attempt_digest": digest} if digest else {"experience_id": experience}
     same_attempt = yield from rows_where(namespace, identity)
     stored = {row.key: to_item(row) for row in same_attempt if row.value["experience_id"] == experience}
     if same_attempt and not stored:
         _warn_of_other_outcome(same_attempt[0].value, items[0])
-        yield from _write(trial.puts)
-        return WriteResult([row.key for row in same_attempt], 0, trial.switched)
+        yield from _write(evidence)
+        return WriteResult([row.key for row in same_attempt], 0)
     fresh = _fresh(items, stored)
     puts = [put(item, namespace, match, carries_task_vector=item.id == items[0].id) for item in fresh]
     stale = [delete(name, namespace) for name in stored.keys() - {item.id for item in items}]
-    yield from _write([*puts, *beside_lessons, *stale])
-    return WriteResult([item.id for item in items], len(fresh), trial.switched)
+    yield from _write([*puts, *episodes, *evidence, *stale])
+    return WriteResult([item.id for item in items], len(fresh))
 
 
 def _new_episodes(namespace: Namespace, episodes: Sequence[Episode]) -> Ops[list[PutOp]]:

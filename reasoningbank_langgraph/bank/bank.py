@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from reasoningbank_langgraph.bank import forgetting, guarding, importing, jsonl
-from reasoningbank_langgraph.bank.adding import WriteResult
+from reasoningbank_langgraph.bank.adding import WeighedResult
 from reasoningbank_langgraph.bank.arguments import as_ids, check_store
 from reasoningbank_langgraph.bank.branches import checkpointed, latest, orphans
 from reasoningbank_langgraph.bank.importing import Imported
@@ -18,7 +18,7 @@ from reasoningbank_langgraph.bank.item_values import Match, check_match
 from reasoningbank_langgraph.bank.reading import BankReader
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.namespaces import check_filled
-from reasoningbank_langgraph.policies import GuardStatus, Trial
+from reasoningbank_langgraph.policies import Evidence, GuardStatus
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, ItemStatus, MemoryItem
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ class MemoryBank(BankReader):
         items: Iterable[MemoryItem],
         *,
         episodes: Iterable[Episode] = (),
-        trial: Trial | None = None,
+        evidence: Evidence | None = None,
         cap: int = ITEMS_PER_GROUP,
-    ) -> WriteResult:
+    ) -> WeighedResult:
         """Write the lessons of one attempt: all together or none, and once, however often this is called.
 
         Items that are in the bank already keep their counts. Items of the same attempt that an earlier call wrote and
@@ -79,7 +79,7 @@ class MemoryBank(BankReader):
             items: the lessons.
             episodes: the judged attempts they were learned from. An episode whose id is in the bank already stays as
                 it is.
-            trial: a task the guard watches, with its outcome; it counts once in each test.
+            evidence: what it says of the memory it was shown, counted once in the same write.
             cap: the most items that are accepted.
 
         Raises:
@@ -87,18 +87,18 @@ class MemoryBank(BankReader):
             InvalidRecordError: the records belong to several experiences, or one of the items is not an item.
             PastBankError: this bank came from `as_of()` and is read-only.
         """
-        return self._write(self._add(items, episodes, trial, cap))
+        return self._write(self._add(items, episodes, evidence, cap))
 
     async def aadd(
         self,
         items: Iterable[MemoryItem],
         *,
         episodes: Iterable[Episode] = (),
-        trial: Trial | None = None,
+        evidence: Evidence | None = None,
         cap: int = ITEMS_PER_GROUP,
-    ) -> WriteResult:
+    ) -> WeighedResult:
         """Async form of `add`."""
-        return await self._awrite(self._add(items, episodes, trial, cap))
+        return await self._awrite(self._add(items, episodes, evidence, cap))
 
     def guard(self, model: str = "") -> GuardStatus:
         """Return what the guard knows of this bank and a model (`Guard.model`): the state of memory, with figures."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
+from langgraph.store.base import PutOp
+
 from reasoningbank_langgraph.bank.arguments import as_id
 from reasoningbank_langgraph.bank.item_values import (
     TASK_VECTOR,
@@ -15,7 +17,7 @@ from reasoningbank_langgraph.bank.item_values import (
     rewrite,
 )
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
-from reasoningbank_langgraph.namespaces import EPISODES, RESERVED_ENDINGS, beside
+from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, RESERVED_ENDINGS, beside
 from reasoningbank_langgraph.records import ItemStatus, utc_now
 
 if TYPE_CHECKING:
@@ -67,12 +69,15 @@ def remove(namespace: Namespace, removed: Collection[str]) -> Ops[list[str]]:
     rows = yield from rows_where(namespace, {})
     place = beside(namespace, EPISODES)
     episodes = yield from rows_where(place, {})
+    credit = yield from rows_where(beside(namespace, CREDIT), {})
+    gone = _episodes_gone(episodes, rows, removed)
     after = {row.key: {**row.value, "status": "gone"} if row.key in removed else row.value for row in rows}
     present = [row.key for row in rows if row.key in removed]
     successors = {key: value for key, value in _handed_on(after, present).items() if key not in removed}
     yield [
         *(delete(key, namespace) for key in present),
-        *(delete(key, place) for key in _episodes_gone(episodes, rows, removed)),
+        *(delete(key, place) for key in gone),
+        *_without_groups(credit, {*removed, *gone}),
         *(rewrite(namespace, key, value) for key, value in successors.items()),
     ]
     return present
@@ -85,6 +90,23 @@ def _episodes_gone(
     before = {attempt_of_row(row) for row in lessons if row.key in removed}
     gone = before - {attempt_of_row(row) for row in lessons if row.key not in removed}
     return [row.key for row in episodes if row.key in removed or attempt_of_row(row) in gone]
+
+
+def _without_groups(rows: Iterable[SearchItem], removed: Collection[str]) -> list[PutOp]:
+    """Return what removes the credit of lessons that go, and what attempts that go said of others.
+
+    Args:
+        rows: the credit.
+        removed: ids of the lessons and episodes that go.
+    """
+    puts: list[PutOp] = []
+    for row in rows:
+        left = [one for one in row.value["groups"] if one["known_as"] not in removed]
+        if row.key in removed or not left:
+            puts.append(PutOp(row.namespace, row.key, None))
+        elif len(left) < len(row.value["groups"]):
+            puts.append(PutOp(row.namespace, row.key, {**row.value, "groups": left}, index=False))
+    return puts
 
 
 def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -> Ops[list[str]]:

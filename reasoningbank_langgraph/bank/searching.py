@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reasoningbank_langgraph.bank.branches import Branch, IsVisible, visibility
+from reasoningbank_langgraph.bank.crediting import credits_of
 from reasoningbank_langgraph.bank.item_values import (
     Namespace,
     find,
@@ -17,6 +19,7 @@ from reasoningbank_langgraph.bank.item_values import (
 from reasoningbank_langgraph.bank.operations import PAGE, Ops, rows_where
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.errors import InvalidTaskError
+from reasoningbank_langgraph.policies import Credit, by_utility, eligible
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, RetrievedMemory, task_key, utc_now
 
 if TYPE_CHECKING:
@@ -53,7 +56,12 @@ def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[l
     }
     hits, is_visible = yield from nearest(namespace, namespace, question, where, ITEMS_PER_GROUP * question.k)
     best = best_of_experiences(hits, question.min_score)
-    chosen = list(best)[: question.k]
+    worth: Mapping[str, Credit] = {}
+    near = list(best)[: question.k]
+    if scores := {name: hit.score for name, hit in best.items() if hit.score is not None}:
+        near = eligible(scores, question.k)
+        worth = yield from _credits(namespace, question.branch, [hit for hit in hits if _source(hit) in near], past)
+    chosen = by_utility(near, _utilities(hits, worth))[: question.k]
     groups: Sequence[list[SearchItem]] = ()
     if chosen:
         wanted = [{"experience_id": name, **where} for name in chosen]
@@ -62,9 +70,32 @@ def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[l
     memories: list[RetrievedMemory] = []
     for name, group in zip(chosen, groups, strict=True):
         visible = [row for row in group if is_visible(row)]
-        ranked = sorted(visible, key=lambda row: (-(own.get(row.key) or 0.0), row.key))
-        memories += [_retrieved(row, best[name], own.get(row.key), past) for row in ranked]
+        by_score = sorted(visible, key=lambda row: (-(own.get(row.key) or 0.0), row.key))
+        ranked = sorted(by_score, key=lambda row: -worth.get(row.key, Credit()).utility)
+        memories += [_retrieved(row, best[name], own.get(row.key), past, worth.get(row.key)) for row in ranked]
     return memories[: question.max_items]
+
+
+def _source(hit: SearchItem) -> str:
+    return str(hit.value["experience_id"])
+
+
+def _credits(
+    namespace: Namespace, branch: Branch, hits: Sequence[SearchItem], past: Past | None
+) -> Ops[Mapping[str, Credit]]:
+    """Return what is known of the lessons that were hit, read in one batch; of one alone it would change nothing."""
+    if len(hits) < 2:
+        return {}
+    return (yield from credits_of(namespace, [hit.key for hit in hits], branch, past))
+
+
+def _utilities(hits: Sequence[SearchItem], worth: Mapping[str, Credit]) -> dict[str, float]:
+    """Return the mean utility of the lessons of each experience that have any."""
+    known: dict[str, list[float]] = {}
+    for hit in hits:
+        if hit.key in worth:
+            known.setdefault(_source(hit), []).append(worth[hit.key].utility)
+    return {name: fmean(values) for name, values in known.items()}
 
 
 def other_tasks(question: Question) -> dict[str, Any]:
@@ -137,7 +168,9 @@ def _hits(
     return [*elsewhere, *own], is_visible
 
 
-def _retrieved(row: SearchItem, best: SearchItem, own: float | None, past: Past | None) -> RetrievedMemory:
+def _retrieved(
+    row: SearchItem, best: SearchItem, own: float | None, past: Past | None, credit: Credit | None
+) -> RetrievedMemory:
     """Return a row as a retrieved memory, with the score of its experience and why it was chosen."""
     if best.score is None:
         why = "the store has no index: newest first"
@@ -145,4 +178,6 @@ def _retrieved(row: SearchItem, best: SearchItem, own: float | None, past: Past 
         why = f"similarity {best.score:.2f} of its task or lesson to this task"
     else:
         why = f"learned in the same attempt as an item of similarity {best.score:.2f}"
+    if credit:
+        why += f"; of {credit.pairs} pairs of attempts, it fixed {credit.right_with} and broke {credit.right_without}"
     return RetrievedMemory(item=past.item(row) if past else to_item(row), score=best.score, why=why)

@@ -46,6 +46,8 @@ def _print_item(item: MemoryItem) -> None:
     status = "" if item.status == "active" else f", {item.status}"
     console.print(Text(f"  [{item.outcome}{status}] {shorten(item.title, 80)}"))
     console.print(Text(f"      when: {shorten(item.description, 200)}\n      do:   {shorten(item.content, 400)}"))
+    if (worth := item.utility).used:
+        console.print(f"      pairs: fixed {worth.helped}, broke {worth.hurt}, ties {worth.ties}")
     console.print(
         Text(
             f"      from: {shorten(item.task, 100)} ({item.created_at:%Y-%m-%d %H:%M})\n      {as_options(item)}", "dim"

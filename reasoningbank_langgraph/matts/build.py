@@ -209,9 +209,10 @@ def build_matts(
         builder, scaling, nodes, partial(retrieve_node, solver, names, attempt.builder.state_schema, show=nodes.show)
     )
     if learn:
-        contrast = create_contrast(nodes.distiller(), names, time_limit=nodes.time_limit)
+        compares = scaling.memory == "half"
+        contrast = create_contrast(nodes.distiller(), names, compares=compares, time_limit=nodes.time_limit)
         builder.add_node("extract", contrast, input_schema=schema)
-        builder.add_node("consolidate", nodes.consolidate())
+        builder.add_node("consolidate", nodes.consolidate(), input_schema=schema)
         builder.add_edge("select", "extract")
         builder.add_edge("extract", "consolidate")
     return builder

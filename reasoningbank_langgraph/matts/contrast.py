@@ -22,8 +22,10 @@ from reasoningbank_langgraph.extraction import (
     make_items,
 )
 from reasoningbank_langgraph.matts.records import judged_rollout, rollouts_of
+from reasoningbank_langgraph.matts.with_and_without import credit_of
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes.extract import lessons_update, origin_of
+from reasoningbank_langgraph.policies import GroupCredit
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, MemoryItem
 from reasoningbank_langgraph.state.attempts import solving_model
 from reasoningbank_langgraph.text import clean_line
@@ -51,7 +53,12 @@ PROMPT_HASH = prompts.prompt_hash(
 
 
 def create_contrast(
-    model: BaseChatModel, names: ChannelNames, *, max_tokens: int = 900, time_limit: float = 120.0
+    model: BaseChatModel,
+    names: ChannelNames,
+    *,
+    compares: bool = False,
+    max_tokens: int = 900,
+    time_limit: float = 120.0,
 ) -> MemoryNode:
     """Return a node that fills `lessons` with at most five items from all judged rollouts of the task.
 
@@ -61,6 +68,7 @@ def create_contrast(
     Args:
         model: the chat model that distils.
         names: the channels of the graph.
+        compares: whether a half of the rollouts, drawn beforehand, runs without memory: then `credit` is filled too.
         max_tokens: cap on the tokens of one reply.
         time_limit: seconds one call may take.
     """
@@ -83,15 +91,25 @@ def create_contrast(
         return update(group, await caller.arun(distil(group), context.config), context, started)
 
     def update(group: Sequence[Judged], distilled: Extraction, context: Context, started: float) -> Update:
-        items, episodes = list[MemoryItem](), list[Episode]()
+        items, episodes, credit = list[MemoryItem](), list[Episode](), None
         if group:
             origin = group_origin(group, caller.model_name, context)
             items = make_group_items(group, distilled, origin)
             kept = kept_rollouts(group, selected_rollout(context.state))
             episodes = make_episodes(kept, origin, solving_model(context.state, names))
-        return lessons_update(items, episodes, distilled, caller, context, started)
+            credit = group_credit(context.state, origin, [*episodes, *items]) if compares else None
+        learned = lessons_update(items, episodes, distilled, caller, context, started)
+        return {**learned, "credit": credit.to_json() if credit else None}
 
     return MemoryNode("extract", extract, aextract, names)
+
+
+def group_credit(state: Mapping[str, Any], origin: Origin, kept: Sequence[Episode | MemoryItem]) -> GroupCredit | None:
+    """Return what the rollouts say of the lessons that half of them were shown, if the bank keeps anything of them."""
+    ids, credit = credit_of(state, rollouts_of(state))
+    if not ids or not kept:
+        return None
+    return GroupCredit(ids=ids, credit=credit, known_as=kept[0].id, provenance=origin.provenance)
 
 
 def judged_rollouts(state: Mapping[str, Any]) -> list[Judged]:

@@ -11,6 +11,7 @@ from reasoningbank_langgraph.extraction import Judged
 from reasoningbank_langgraph.messages import Message, Text
 from reasoningbank_langgraph.records import Attempt, Count, Record, Verdict
 from reasoningbank_langgraph.state import LoopState
+from reasoningbank_langgraph.state.channels import Latest
 from reasoningbank_langgraph.text import redact_secrets
 
 
@@ -110,6 +111,8 @@ class MattsState(LoopState, total=False):
 
     rollouts: Annotated[list[dict[str, Any]], add_rollouts]
     """`Rollout` as JSON, in order of their numbers; emptied when a task begins."""
+    credit: Annotated[dict[str, Any] | None, Latest]
+    """What the rollouts say of the lessons that half of them were shown (`GroupCredit` as JSON), or None."""
     rollout_values: Annotated[dict[str, Any], add_entries]
     """By number: the update each rollout would make to the solver's channels, until one is selected."""
     selection: dict[str, Any] | None

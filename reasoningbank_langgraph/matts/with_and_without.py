@@ -11,6 +11,8 @@ from reasoningbank_langgraph.matts.records import Rollout
 from reasoningbank_langgraph.matts.scaling import Scaling
 from reasoningbank_langgraph.matts.scores import right_rollouts
 from reasoningbank_langgraph.matts.votes import count_votes
+from reasoningbank_langgraph.policies import Credit
+from reasoningbank_langgraph.policies import compare as compare_in_pairs
 from reasoningbank_langgraph.records import task_key
 
 
@@ -54,6 +56,20 @@ def compare(state: Mapping[str, Any], rollouts: Sequence[Rollout]) -> Comparison
         right_without=len(right - shown),
         wrong_without=len(wrong - shown),
     )
+
+
+def credit_of(state: Mapping[str, Any], rollouts: Sequence[Rollout]) -> tuple[tuple[str, ...], Credit]:
+    """Return the lessons that some rollouts were shown, and what the others say of them, in pairs by their numbers.
+
+    Which see the memory has to be drawn beforehand, as with `memory="half"`: those that see it because others disagreed
+    would be compared with the worst.
+    """
+    right, wrong = _right_and_wrong(state, rollouts)
+    judged = [rollout for rollout in rollouts if rollout.number in right | wrong]
+    shown = [rollout.number in right for rollout in judged if rollout.shown]
+    unaided = [rollout.number in right for rollout in judged if not rollout.shown]
+    ids = dict.fromkeys(name for rollout in rollouts for name in rollout.shown)
+    return tuple(ids), compare_in_pairs(shown, unaided)
 
 
 def _right_and_wrong(state: Mapping[str, Any], rollouts: Sequence[Rollout]) -> tuple[frozenset[int], frozenset[int]]:

@@ -7,12 +7,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from reasoningbank_langgraph.bank import Match, MemoryBank, WriteResult, check_match
+from reasoningbank_langgraph.bank import Match, MemoryBank, WeighedResult, check_match
 from reasoningbank_langgraph.events import TYPE, ConsolidatedEvent, GuardEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, Filled, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
-from reasoningbank_langgraph.policies import GuardStatus, Pairs, Trial
+from reasoningbank_langgraph.policies import Evidence, GroupCredit, GuardStatus, Pairs, Trial
 from reasoningbank_langgraph.records import Episode, MemoryItem
 from reasoningbank_langgraph.state import ChannelNames, UnwrittenAttempt
 from reasoningbank_langgraph.state.channels import experience_of
@@ -52,7 +52,7 @@ def create_consolidate(
             seen=list(map(experience_of, earlier)),
         )
         _add_episodes(own, state if episodes else {})
-        _add_trial(own, state)
+        _add_evidence(own, state)
         return [*earlier, own], _Writing(context, own["namespace"], alone=not earlier and context.nested)
 
     def consolidate(state: State, context: Context) -> Update:
@@ -95,12 +95,15 @@ class _Writing:
     def __init__(self, context: Context, namespace: list[str], *, alone: bool) -> None:
         self.started, self.context = time.perf_counter(), context
         self.namespace, self.ids, self.kept = namespace, list[str](), list[str]()
-        self.added, self.alone = 0, alone
+        self.added, self.alone, self.quarantined = 0, alone, list[str]()
 
-    def add(self, written: WriteResult, attempt: UnwrittenAttempt) -> None:
+    def add(self, written: WeighedResult, attempt: UnwrittenAttempt) -> None:
         self.ids += written.ids
         self.added += written.added
         self.kept += [episode["id"] for episode in attempt.get("episodes", ())]
+        self.quarantined += written.quarantined
+        if written.quarantined:
+            logger.warning("lessons that do harm were quarantined: %s", ", ".join(written.quarantined))
         if written.switched:
             self._tell(written.switched, attempt["namespace"])
 
@@ -139,6 +142,8 @@ class _Writing:
         )
         if problem is not None:
             event["error"] = problem
+        if self.quarantined:
+            event["quarantined"] = self.quarantined
         self.context.emit(event)
         kept = {"kept": self.kept} if self.kept else {}
         return {"written": self.ids, **kept, **({} if self.alone else {"unwritten": []})}
@@ -154,11 +159,13 @@ def _add_episodes(attempt: UnwrittenAttempt, state: State) -> None:
         attempt["episodes"] = episodes
 
 
-def _add_trial(attempt: UnwrittenAttempt, state: State) -> None:
-    """Add what came of a task the guard watches; an attempt that could not be judged counts for neither side."""
+def _add_evidence(attempt: UnwrittenAttempt, state: State) -> None:
+    """Add what came of a task the guard watches, unless it could not be judged, and of lessons that were compared."""
     trial, status = state.get("trial"), (state.get("verdict") or {}).get("status")
     if trial and status in ("success", "failure"):
         attempt["trial"] = {**trial, "right": status == "success"}
+    if credit := state.get("credit"):
+        attempt["credit"] = credit
 
 
 def _bank(attempt: UnwrittenAttempt, match: Match, context: Context) -> MemoryBank:
@@ -168,4 +175,6 @@ def _bank(attempt: UnwrittenAttempt, match: Match, context: Context) -> MemoryBa
 def _records(attempt: UnwrittenAttempt) -> dict[str, Any]:
     episodes = [Episode(**episode) for episode in attempt.get("episodes", ())]
     trial = Trial(**attempt["trial"]) if attempt.get("trial") else None
-    return {"items": [MemoryItem(**lesson) for lesson in attempt["items"]], "episodes": episodes, "trial": trial}
+    credit = GroupCredit(**attempt["credit"]) if attempt.get("credit") else None
+    items = [MemoryItem(**lesson) for lesson in attempt["items"]]
+    return {"items": items, "episodes": episodes, "evidence": Evidence(trial, credit)}

@@ -5,17 +5,20 @@
 - `credit`: what a lesson is worth: attempts with and without it at the same task, compared
 """
 
-from reasoningbank_langgraph.policies.credit import Credit, compare, nearest_by_utility
+from reasoningbank_langgraph.policies.credit import Credit, Evidence, GroupCredit, by_utility, compare, eligible
 from reasoningbank_langgraph.policies.guard import Guard, GuardState, GuardStatus, Pairs, Trial, Withheld
 
 __all__ = [
     "Credit",
+    "Evidence",
+    "GroupCredit",
     "Guard",
     "GuardState",
     "GuardStatus",
     "Pairs",
     "Trial",
     "Withheld",
+    "by_utility",
     "compare",
-    "nearest_by_utility",
+    "eligible",
 ]

@@ -12,6 +12,8 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from reasoningbank_langgraph.policies.evidence import evidence
+from reasoningbank_langgraph.policies.guard import Trial
+from reasoningbank_langgraph.records import Provenance, Record
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -40,6 +42,11 @@ class Credit(NamedTuple):
         return cls(*(sum(column) for column in zip(cls(), *credits, strict=True)))
 
     @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return self.right_with + self.right_without + self.ties
+
+    @property
     def utility(self) -> float:
         """Part of the tasks that the lesson surely gains, or below 0 surely loses; 0 without evidence.
 
@@ -51,7 +58,7 @@ class Credit(NamedTuple):
         if differ == 0:
             return 0.0
         more, fewer = max(self.right_with, self.right_without), min(self.right_with, self.right_without)
-        sure = max(0.0, 2 * _lower_bound(more, fewer) - 1) * differ / (differ + self.ties)
+        sure = max(0.0, 2 * _lower_bound(more, fewer) - 1) * differ / self.pairs
         return sure if self.right_with >= self.right_without else 0.0 - sure
 
     @property
@@ -76,20 +83,35 @@ def compare(shown: Sequence[bool], held_out: Sequence[bool]) -> Credit:
     return Credit(len(shown), right_with, right_without, len(pairs) - right_with - right_without)
 
 
-def nearest_by_utility(scores: Mapping[Key, float], utilities: Mapping[Key, float], k: int) -> list[Key]:
-    """Return the k best candidates: similarity decides which are eligible, utility puts those in order.
+class GroupCredit(Record):
+    """What a group of attempts at one task says of the lessons that some of them were shown."""
 
-    Args:
-        scores: similarity of each candidate to the task.
-        utilities: `Credit.utility` of those that have any.
-        k: how many to return.
-    """
+    ids: tuple[str, ...]
+    """Ids of the lessons."""
+    credit: Credit
+    known_as: str
+    """Id of a lesson or an episode of the group, by which its branch knows it."""
+    provenance: Provenance
+
+
+class Evidence(NamedTuple):
+    """What one experience says of the memory it was shown."""
+
+    trial: Trial | None = None
+    """Its task as the guard drew it, with the outcome."""
+    credit: GroupCredit | None = None
+
+
+def eligible(scores: Mapping[Key, float], k: int) -> list[Key]:
+    """Return the candidates that are similar enough to be among the k that are chosen, the most similar first."""
     by_score = sorted(scores, key=lambda key: -scores[key])
-    if not by_score:
-        return []
-    floor = ELIGIBLE * scores[by_score[:k][-1]]
-    eligible = [key for key in by_score if scores[key] >= floor]
-    return sorted(eligible, key=lambda key: -utilities.get(key, 0.0))[:k]
+    floor = ELIGIBLE * scores[by_score[:k][-1]] if by_score else 0.0
+    return [key for key in by_score if scores[key] >= floor]
+
+
+def by_utility(candidates: Sequence[Key], utilities: Mapping[Key, float]) -> list[Key]:
+    """Return candidates with those of higher `Credit.utility` first, and else in their order."""
+    return sorted(candidates, key=lambda key: -utilities.get(key, 0.0))
 
 
 @lru_cache(maxsize=4096)

@@ -50,11 +50,15 @@ class Provenance(Record):
 
 
 class Utility(Record):
-    """How often an item was shown, and how those attempts ended."""
+    """What attempts at one task, some with an item and some without any, say of the item."""
 
     used: Count = 0
+    """Attempts that were shown it, of those that were compared."""
     helped: Count = 0
+    """Pairs in which only the attempt with it was right."""
     hurt: Count = 0
+    """Pairs in which only the attempt without it was right."""
+    ties: Count = 0
 
 
 class MemoryItem(Record):

@@ -74,6 +74,8 @@ class UnwrittenAttempt(TypedDict):
     """`Episode` as JSON; older versions left none."""
     trial: NotRequired[dict[str, Any]]
     """`Trial` as JSON, with its outcome."""
+    credit: NotRequired[dict[str, Any]]
+    """`GroupCredit` as JSON."""
     seen: list[str]
     """Experiences that were waiting already."""
 

@@ -7,6 +7,8 @@ from typer.testing import CliRunner
 
 from reasoningbank_langgraph import ChromaStore, MemoryBank, MemoryItem, embeddings
 from reasoningbank_langgraph.cli import app
+from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit
+from reasoningbank_langgraph.records import Provenance
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 
@@ -29,6 +31,16 @@ def test_every_lesson_is_shown_with_its_namespace(folder):
     assert "math/ann: 1 lesson of 1 attempt (1 from failure)" in done.output
     assert "[failure] look" in done.output
     assert "\x1b" not in done.output
+
+
+def test_what_attempts_said_of_a_lesson_is_shown_with_it(folder):
+    assert "pairs:" not in bank("show", folder).output
+    with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
+        memory = MemoryBank(store, ("math", "ann"))
+        ids, source = tuple(item.id for item in memory.items()), Provenance(attempt_digest="a")
+        said = GroupCredit(ids=ids, credit=Credit(4, 2, 1, 1), known_as="an episode", provenance=source)
+        memory.add([], evidence=Evidence(credit=said))
+    assert "pairs: fixed 2, broke 1, ties 1" in bank("show", folder).output
 
 
 @pytest.mark.parametrize("command", ["verify", "rebuild"])

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from reasoningbank_langgraph import ChromaStore, Guard, MemoryBank
 from reasoningbank_langgraph.cli import app
-from reasoningbank_langgraph.policies import GuardStatus
+from reasoningbank_langgraph.policies import Evidence, GuardStatus
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.bank.test_forgetting import lesson
 
@@ -19,7 +19,7 @@ def filled(folder, model="", pairs=4):
         for number in range(2 * pairs):
             drawn = guard.trial(str(number), bank.guard(model))
             withheld, right = (None, False) if number % 2 else ("held_out", True)
-            bank.add([], trial=drawn.model_copy(update={"withheld": withheld, "right": right}))
+            bank.add([], evidence=Evidence(drawn.model_copy(update={"withheld": withheld, "right": right})))
     return folder
 
 

@@ -25,8 +25,8 @@ from tests.docs.types import types
 FOLDER = REPOSITORY / "docs" / "reference"
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 MODULES = {
-    "bank": ("Imported", "Match", "Question", "Recalled", "Show", "Totals", "WriteResult"),
-    "policies": ("GuardStatus", "Pairs", "Trial"),
+    "bank": ("Imported", "Match", "Question", "Recalled", "Show", "Totals", "WeighedResult", "WriteResult"),
+    "policies": ("Credit", "Evidence", "GroupCredit", "GuardStatus", "Pairs", "Trial"),
     "records": ("Provenance", "RetrievedExample", "Utility"),
     "store": ("StoreReport",),
     "testing": ("HashEmbeddings", "ScriptedChatModel", "StoreContract"),

@@ -3,7 +3,7 @@
 import json
 
 from reasoningbank_langgraph import Guard, MemoryBank, MemoryItem, create_matts, create_reasoning_bank
-from reasoningbank_langgraph.policies import Trial
+from reasoningbank_langgraph.policies import Evidence, Trial
 from tests.docs.conftest import Adder
 from tests.loop_fakes import indexed_memory
 
@@ -37,7 +37,7 @@ def _solver(state):
 def _events(graph):
     store, config = indexed_memory(), {"configurable": {"thread_id": "t1", "user_id": "ann"}}
     held_out = Trial(guard=GUARD, task_key="another", test=0, withheld="held_out", right=False)
-    MemoryBank(store, ("math", "ann")).add([LEARNED], trial=held_out)
+    MemoryBank(store, ("math", "ann")).add([LEARNED], evidence=Evidence(held_out))
     return graph.compile(store=store).stream({"task": "What is 2 + 3?"}, config, stream_mode="custom")
 
 

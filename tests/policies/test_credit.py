@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from reasoningbank_langgraph.policies import Credit, compare, nearest_by_utility
+from reasoningbank_langgraph.policies import Credit, by_utility, compare, eligible
 from tests.policies.lesson_world import see, see_all, selected_by_disagreement
 
 
@@ -85,9 +85,10 @@ def test_credits_add_up():
 
 def test_utility_reorders_what_is_nearly_as_similar_and_nothing_else():
     scores = {"a": 0.80, "b": 0.78, "c": 0.75, "d": 0.40}
-    assert nearest_by_utility(scores, {}, 2) == ["a", "b"]
-    assert nearest_by_utility(scores, {"c": 0.2}, 2) == ["c", "a"]
-    assert nearest_by_utility(scores, {"d": 0.9}, 2) == ["a", "b"]
-    assert nearest_by_utility(scores, {"a": -0.1}, 1) == ["b"]
-    assert nearest_by_utility(scores, {"a": -0.1, "d": 0.9}, 4) == ["d", "b", "c", "a"]
-    assert nearest_by_utility({}, {}, 3) == []
+    near = eligible(scores, 2)
+    assert near == eligible(scores, 1) == ["a", "b", "c"]
+    assert eligible(scores, 4) == ["a", "b", "c", "d"]
+    assert by_utility(near, {}) == ["a", "b", "c"]
+    assert by_utility(near, {"c": 0.2, "d": 0.9}) == ["c", "a", "b"]
+    assert by_utility(near, {"a": -0.1}) == ["b", "c", "a"]
+    assert eligible({}, 3) == []

@@ -1,0 +1,98 @@
+"""What is known of the worth of each lesson: a row for each, with what every group of attempts said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from langgraph.store.base import GetOp, Item, PutOp
+
+from reasoningbank_langgraph.bank.branches import Branch, visibility
+from reasoningbank_langgraph.bank.item_values import Namespace, micros, name_of
+from reasoningbank_langgraph.bank.operations import Ops
+from reasoningbank_langgraph.namespaces import CREDIT, beside
+from reasoningbank_langgraph.policies import Credit, GroupCredit
+from reasoningbank_langgraph.records import Utility, utc_now
+
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.bank.snapshots import Past
+
+GROUPS = 300
+"""Groups that count for a lesson, the newest: what it did long ago, perhaps to another model, is outvoted in time."""
+_NO_TIME = datetime(1, 1, 1, tzinfo=UTC)
+
+
+class Credited(NamedTuple):
+    """What a group adds."""
+
+    puts: Sequence[PutOp] = ()
+    harmful: Sequence[str] = ()
+    """Ids of lessons that are shown and now known to do harm."""
+
+
+def count_credit(namespace: Namespace, group: GroupCredit | None) -> Ops[Credited]:
+    """Count what a group says of its lessons, unless it was counted before; forgotten lessons get nothing."""
+    if group is None:
+        return Credited()
+    place, added = beside(namespace, CREDIT), _entry(group)
+    found = yield [GetOp(where, name) for name in group.ids for where in (namespace, place)]
+    puts, harmful = list[PutOp](), list[str]()
+    for name, lesson, row in zip(group.ids, found[::2], found[1::2], strict=True):
+        known = row.value["groups"] if row else []
+        if lesson is None or any(one["digest"] == added["digest"] for one in known):
+            continue
+        groups = [*known, added][-GROUPS:]
+        puts.append(PutOp(place, name, {"groups": groups, **name_of(place)}, index=False))
+        if lesson.value["status"] == "active" and _since_last_change(lesson, groups).is_harmful:
+            harmful.append(name)
+    return Credited(puts, harmful)
+
+
+def credits_of(namespace: Namespace, ids: Sequence[str], branch: Branch, past: Past | None) -> Ops[dict[str, Credit]]:
+    """Return what is known of lessons, as far as a branch may know it and it was known at a moment."""
+    place = beside(namespace, CREDIT)
+    rows = yield [GetOp(place, name) for name in ids]
+    return (yield from visible_credits(namespace, [row for row in rows if row], branch, past))
+
+
+def visible_credits(
+    namespace: Namespace, rows: Iterable[Item], branch: Branch, past: Past | None
+) -> Ops[dict[str, Credit]]:
+    """Return the same from rows that were read."""
+    groups = [
+        (row.key, Item(value=one, key=one["known_as"], namespace=namespace, created_at=_NO_TIME, updated_at=_NO_TIME))
+        for row in rows
+        for one in row.value["groups"]
+        if past is None or one["since"] <= past.at
+    ]
+    is_visible = yield from visibility(namespace, branch, [group for _, group in groups])
+    seen: dict[str, list[Credit]] = {}
+    for name, group in groups:
+        if is_visible(group):
+            seen.setdefault(name, []).append(Credit(*group.value["credit"]))
+    return {name: Credit.total(several) for name, several in seen.items()}
+
+
+def utility_of(credit: Credit) -> Utility:
+    """Return a credit as the record that an item carries."""
+    used, helped, hurt, ties = credit
+    return Utility(used=used, helped=helped, hurt=hurt, ties=ties)
+
+
+def _entry(group: GroupCredit) -> dict[str, Any]:
+    source = group.provenance
+    return {
+        "digest": source.attempt_digest,
+        "credit": list(group.credit),
+        "known_as": group.known_as,
+        "thread_id": source.thread_id or "",
+        "since": micros(utc_now()),
+        "provenance": source.model_dump(mode="json", include={"line", "origin", "after"}),
+    }
+
+
+def _since_last_change(lesson: Item, groups: Iterable[Mapping[str, Any]]) -> Credit:
+    """Return the credit since the lesson was last set aside or taken back: what was decided on is not used again."""
+    changed = micros(datetime.fromisoformat(lesson.value["updated_at"]))
+    return Credit.total(Credit(*one["credit"]) for one in groups if one["since"] > changed)

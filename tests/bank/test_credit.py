@@ -1,0 +1,143 @@
+"""What groups of attempts say of a lesson counts once, orders lessons as similar, and sets aside one that hurts."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from reasoningbank_langgraph import MemoryBank
+from reasoningbank_langgraph.bank import crediting
+from reasoningbank_langgraph.namespaces import CREDIT, beside
+from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit
+from reasoningbank_langgraph.records import Provenance, Utility
+from tests.bank.test_forgetting import lesson
+from tests.loop_fakes import indexed_memory, open_store
+
+NAMESPACE = ("m",)
+TASK = "add three apples and four pears"
+WON, LOST = Credit(1, 1, 0, 0), Credit(1, 0, 1, 0)
+
+
+def filled(store):
+    """A bank with two lessons for the task at hand and one for another."""
+    bank = MemoryBank(store, NAMESPACE)
+    bank.add([lesson("near", task="add three apples and five pears")])
+    bank.add([lesson("nearly", task="add two apples and four pears")])
+    bank.add([lesson("far", task="how long is the river in miles")])
+    return bank
+
+
+def say(bank, name, credit, attempt, thread="t9", known_as=None):
+    """Let a group of attempts say something of a lesson."""
+    source = Provenance(thread_id=thread, attempt_digest=f"{attempt}")
+    group = GroupCredit(ids=(name,), credit=credit, known_as=known_as or f"episode {attempt}", provenance=source)
+    return bank.add([], evidence=Evidence(credit=group))
+
+
+def say_often(bank, name, credit, times, first=0):
+    return [say(bank, name, credit, f"{name} {number}") for number in range(first, first + times)]
+
+
+def found(bank, k=1):
+    return [memory.item.id for memory in bank.search(TASK, k=k)]
+
+
+@pytest.mark.parametrize("kind", ["memory", "chroma"])
+def test_a_lesson_that_helps_comes_before_one_as_similar(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        bank = filled(store)
+        first, second = found(bank, k=2)
+        assert {first, second} == {"near", "nearly"}
+        say_often(bank, second, WON, 8)
+        assert found(bank) == [second]
+        assert found(bank, k=2) == [second, first]
+        assert bank.search(TASK)[0].why.endswith("; of 8 pairs of attempts, it fixed 8 and broke 0")
+
+
+def test_a_lesson_that_helps_elsewhere_does_not_displace_similar_ones():
+    bank = filled(indexed_memory())
+    say_often(bank, "far", WON, 20)
+    assert found(bank) in (["near"], ["nearly"])
+
+
+def test_a_lesson_that_hurts_sinks_and_is_quarantined_in_the_end():
+    bank = filled(indexed_memory())
+    first, second = found(bank, k=2)
+    written = say_often(bank, first, LOST, 6)
+    assert found(bank) == [second]
+    assert all(not one.quarantined for one in written)
+    assert bank.get(first).status == "active"
+    assert say(bank, first, LOST, "the seventh").quarantined == [first]
+    assert bank.get(first).status == "quarantined"
+    assert found(bank, k=2)[0] == second
+
+
+def test_a_lesson_that_was_taken_back_is_not_set_aside_again_by_the_same_evidence():
+    bank = filled(indexed_memory())
+    say_often(bank, "near", LOST, 7)
+    bank.set_status("near", "active")
+    written = say_often(bank, "near", LOST, 6, first=7)
+    assert all(not one.quarantined for one in written)
+    assert bank.get("near").status == "active"
+    assert say(bank, "near", LOST, "one more").quarantined == ["near"]
+
+
+def test_what_a_group_says_counts_once():
+    bank = filled(indexed_memory())
+    for _ in range(3):
+        say(bank, "near", Credit(2, 1, 0, 1), "the same")
+    assert bank.get("near").utility == Utility(used=2, helped=1, hurt=0, ties=1)
+
+
+async def test_items_carry_what_is_known_of_them():
+    bank = filled(indexed_memory())
+    say(bank, "near", Credit(3, 1, 2, 0), "one")
+    say(bank, "near", Credit(2, 0, 0, 2), "two")
+    known = {item.id: item.utility for item in bank.items()}
+    assert known == {"near": Utility(used=5, helped=1, hurt=2, ties=2), "nearly": Utility(), "far": Utility()}
+    assert (await bank.aget("near")).utility == known["near"]
+
+
+def test_a_bank_as_it_was_knows_what_was_said_by_then():
+    bank = filled(indexed_memory())
+    first, second = found(bank, k=2)
+    before = datetime.now(UTC)
+    say_often(bank, second, WON, 8)
+    then = bank.as_of(before)
+    assert then.get(second).utility == Utility()
+    assert [memory.item.id for memory in then.search(TASK)] == [first]
+    assert bank.as_of(datetime.now(UTC)).get(second).utility.helped == 8
+
+
+def test_a_forgotten_lesson_takes_its_credit_along():
+    store = indexed_memory()
+    bank = filled(store)
+    say(bank, "near", WON, "one")
+    bank.forget("near")
+    assert store.search(beside(NAMESPACE, CREDIT)) == []
+    say(bank, "near", WON, "two")
+    assert store.search(beside(NAMESPACE, CREDIT)) == []
+
+
+def test_a_forgotten_attempt_takes_back_what_it_said_of_other_lessons():
+    bank = filled(indexed_memory())
+    bank.add([lesson("later", thread="t7")])
+    say(bank, "near", WON, "one", known_as="later")
+    say(bank, "near", LOST, "two")
+    bank.forget(thread_id="t7")
+    assert bank.get("near").utility == Utility(used=1, hurt=1)
+
+
+def test_a_bank_that_is_emptied_keeps_no_credit():
+    store = indexed_memory()
+    bank = filled(store)
+    say(bank, "near", WON, "one")
+    bank.forget_all()
+    assert store.search(beside(NAMESPACE, CREDIT)) == []
+
+
+def test_the_newest_groups_count(monkeypatch):
+    monkeypatch.setattr(crediting, "GROUPS", 5)
+    bank = filled(indexed_memory())
+    say_often(bank, "near", LOST, 5)
+    say_often(bank, "near", WON, 4, first=5)
+    assert bank.get("near").utility == Utility(used=5, helped=4, hurt=1)
