@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from reasoningbank_langgraph.errors import ModelServerError
 from reasoningbank_langgraph.messages import content_text
+from reasoningbank_langgraph.records import FailureKind
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
@@ -24,6 +25,21 @@ _BAD_CAP = re.compile(
     re.IGNORECASE,
 )
 _NO_KEY = re.compile(r"\b401\b|unauthori[sz]ed|(?:invalid|incorrect|missing|wrong)[ _-]api[ _-]?key", re.IGNORECASE)
+_STATUSES: dict[int, FailureKind] = {401: "key", 403: "key", 404: "not_found", 408: "timeout", 429: "busy"}
+_CLASSES: dict[FailureKind, set[str]] = {
+    "timeout": {"TimeoutError", "APITimeoutError", "TimeoutException", "Timeout", "ModelTimeoutError"},
+    "busy": {"RateLimitError"},
+    "unreachable": {
+        *("ConnectionError", "APIConnectionError", "TransportError", "InternalServerError"),
+        *("ServiceUnavailableError", "OverloadedError"),
+    },
+}
+"""Names of classes of errors, in the order in which they are looked for: some timeouts are connection errors too."""
+_WAYS_OUT: dict[FailureKind, str] = {
+    "key": ": check the API key of this model, the variable it is read from, and what it may use",
+    "not_found": ": check the model's name and the address of its server",
+    "busy": ": ask less often, with `rate_limiter=` or `max_retries=` of the chat model, or raise the quota",
+}
 _CUT, _FILTERED = {"length", "max_tokens"}, {"content_filter", "refusal", "safety"}
 _RUN = 50
 """More white space in a row than JSON needs: in JSON mode a model that lost the thread writes it up to its cap."""
@@ -55,14 +71,33 @@ def message_of(error: Exception) -> str:
 
 def way_out(error: BaseException) -> str | None:
     """Return what to do about a failure, as the end of a sentence; None if nothing is known beyond its message."""
+    return _WAYS_OUT.get(kind_of_failure(error))
+
+
+def kind_of_failure(error: BaseException) -> FailureKind:
+    """Return what kind of failure an error stands for, told by itself or by what caused it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if (kind := _kind_of_one(cause)) is not None:
+            return kind
+        cause = cause.__cause__
+    return "other"
+
+
+def _kind_of_one(error: BaseException) -> FailureKind | None:
+    """An error of ours may say it. Those of clients have no class in common: their status or classes' names do."""
+    known: FailureKind | None = getattr(error, "kind", None)
+    if known in get_args(FailureKind):
+        return known
     status = getattr(error, "status_code", None)
-    if status in (401, 403) or _NO_KEY.search(str(error)):
-        return ": check the API key of this model, the variable it is read from, and what it may use"
-    if status == 404:
-        return ": check the model's name and the address of its server"
-    if status == 429:
-        return ": ask less often, with `rate_limiter=` or `max_retries=` of the chat model, or raise the quota"
-    return None
+    if status in _STATUSES:
+        return _STATUSES[status]
+    if _NO_KEY.search(str(error)):
+        return "key"
+    if isinstance(status, int):
+        return "unreachable" if status >= 500 else None
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return next((kind for kind, known in _CLASSES.items() if names & known), None)
 
 
 def refuses_format(error: Exception) -> bool:

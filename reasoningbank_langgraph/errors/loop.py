@@ -42,8 +42,8 @@ class CachedNodeError(ReasoningBankError, ValueError):
 class TooFewAttemptsError(ReasoningBankError):
     """Fewer rollouts of a task finished than `min_attempts` asks for."""
 
-    def __init__(self, ended: int, needed: int, failures: dict[int, str]) -> None:
-        self.ended, self.needed, self.failures = ended, needed, failures
+    def __init__(self, ended: int, needed: int, failures: dict[int, str], kind: str = "other") -> None:
+        self.ended, self.needed, self.failures, self.kind = ended, needed, failures, kind
         causes = "; ".join(f"rollout {number}: {cause}" for number, cause in sorted(failures.items()))
         super().__init__(
             f"{ended} rollouts finished and min_attempts asks for {needed} ({causes}): "

@@ -49,14 +49,8 @@ class Arm(NamedTuple):
         """The arm in which its bank is learned from train problems: without a memory, so in any order."""
         if not self.matts:
             return Arm(LEARNING)
-        return Arm(
-            f"{LEARNING}-{_attempts_name(self.mode, self.attempts)}",
-            "none",
-            self.attempts,
-            self.mode,
-            matts=True,
-            fixed_k=self.fixed_k,
-        )
+        name = f"{LEARNING}-{_attempts_name(self.mode, self.attempts)}"
+        return self._replace(name=name, memory="none", bank=None)
 
 
 def arms_of(config: ExperimentConfig) -> list[Arm]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,21 +10,24 @@ from typing import Any, TypeVar
 from langchain_core.callbacks import get_usage_metadata_callback
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
+from reasoningbank_langgraph.chat.refusals import kind_of_failure
 from reasoningbank_langgraph.matts.records import rollouts_of
-from reasoningbank_langgraph.records import Verdict
+from reasoningbank_langgraph.records import FailureKind, Verdict
 
 Result = TypeVar("Result")
 
 TIMES, WAIT = 3, wait_random_exponential(multiplier=0.5, max=8)
 """How often a row is begun whose model is out of reach, and the seconds between."""
-_PASSING = re.compile(
-    r"\b(?:APIConnection|Connection|Connect|RemoteProtocol|RateLimit|InternalServer|ServiceUnavailable|Overloaded)Error\b"
-)
-"""How clients name what a later call may not meet. A call that took too long is none of them: it would again."""
+_PASSING: set[FailureKind] = {"unreachable", "busy"}
+"""Failures that a later call may not meet. A call that took too long is none of them: it would again."""
 
 
 class FailedCallError(Exception):
-    """A call failed inside a graph that went on without it; the text is the error's kind and message."""
+    """A call failed inside a graph that went on without it; the text is the error's type and message."""
+
+    def __init__(self, text: str, kind: FailureKind | None) -> None:
+        self.kind = kind
+        super().__init__(text)
 
 
 @dataclass
@@ -70,22 +72,22 @@ def require_sound(state: Mapping[str, Any]) -> None:
     rollouts = rollouts_of(state)
     for rollout in rollouts:
         if failure := rollout.error or rollout.check_error:
-            raise FailedCallError(f"{failure} (rollout {rollout.number})")
+            raise FailedCallError(f"{failure} (rollout {rollout.number})", failure.kind)
     verdicts = [rollout.verdict for rollout in rollouts]
     if state.get("verdict"):
         verdicts.append(Verdict(**state["verdict"]))
     for verdict in verdicts:
         if verdict is not None and verdict.reason == "error":
-            raise FailedCallError(verdict.rationale)
+            raise FailedCallError(verdict.rationale, verdict.failure)
     extraction = state.get("extraction") or {}
     if extraction.get("reason") == "error":
-        raise FailedCallError(f"ModelError: {extraction['raw']}")
+        raise FailedCallError(f"ModelError: {extraction['raw']}", extraction.get("failure"))
     if state.get("memory_error"):
-        raise FailedCallError(f"StoreError: {state['memory_error']}")
+        raise FailedCallError(f"StoreError: {state['memory_error']}", "unreachable")
 
 
 def _is_passing(failure: BaseException) -> bool:
-    return isinstance(failure, Exception) and _PASSING.search(_text(failure)) is not None
+    return kind_of_failure(failure) in _PASSING
 
 
 def _text(failure: Exception) -> str:

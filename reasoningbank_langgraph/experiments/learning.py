@@ -19,9 +19,9 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from reasoningbank_langgraph.bank import MemoryBank
-from reasoningbank_langgraph.errors import ExperimentError, FrozenBankError
+from reasoningbank_langgraph.errors import ExperimentError, FrozenBankError, TooFewAttemptsError
 from reasoningbank_langgraph.experiments.arms import Arm
-from reasoningbank_langgraph.experiments.calls import measured, require_sound
+from reasoningbank_langgraph.experiments.calls import FailedCallError, measured, require_sound
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.memories import guard
 from reasoningbank_langgraph.experiments.results import ResultRow, Results
@@ -170,11 +170,11 @@ class Learner:
         before = app.get_state(thread)
         if before.values and not before.next:
             return
-        if before.next != (_WRITES,):
-            app.invoke(None if before.next else self._input(problem), thread, durability="sync")
         try:
+            if before.next != (_WRITES,):
+                app.invoke(None if before.next else self._input(problem), thread, durability="sync")
             require_sound(app.get_state(thread).values)
-        except Exception:
+        except (FailedCallError, TooFewAttemptsError):
             app.checkpointer.delete_thread(problem.id)
             raise
         if self.arm.memory != "none":

@@ -17,7 +17,7 @@ from reasoningbank_langgraph.extraction.quotations import Quotations
 from reasoningbank_langgraph.extraction.wording import wording_fault
 from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.parsing import ParsedItems, parse_items
-from reasoningbank_langgraph.records import Attempt, MemoryItem, normalise_task
+from reasoningbank_langgraph.records import Attempt, FailureKind, MemoryItem, normalise_task
 from reasoningbank_langgraph.text import redact_secrets
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class Extraction(NamedTuple):
     """The reply, or the error, where no lesson came out of it."""
     details: tuple[str, ...] = ()
     """What lessons that were left out named of the task."""
+    failure: FailureKind | None = None
+    """What kind of failure it was, if the reason is `error`."""
 
 
 def accept(

@@ -11,6 +11,7 @@ from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.context import room_in
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
 from reasoningbank_langgraph.chat.parameters import TEACHES_FROM, is_weak, parameters_of
+from reasoningbank_langgraph.chat.refusals import kind_of_failure
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction.acceptance import Extraction, accept
 from reasoningbank_langgraph.extraction.tips import parse_tip
@@ -87,7 +88,7 @@ def ask_lessons(
             reply = yield Request(again, schema, limits.max_tokens)
             distilled = accept(attempts, reply, cap, parse)
     except ModelError as error:
-        return Extraction([], "error", raw=str(error))
+        return Extraction([], "error", raw=str(error), failure=kind_of_failure(error))
     return distilled
 
 

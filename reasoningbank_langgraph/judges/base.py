@@ -11,6 +11,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.errors import GraphBubbleUp
 
 from reasoningbank_langgraph.chat.outages import Outages
+from reasoningbank_langgraph.chat.refusals import kind_of_failure
 from reasoningbank_langgraph.chat.threads import OwnThread, is_sync
 from reasoningbank_langgraph.errors import JudgeError, ScriptError
 from reasoningbank_langgraph.records import Attempt, Verdict
@@ -120,7 +121,13 @@ def verdict_on_error(judge: str, error: Exception, outages: Outages | None = Non
     if outages is not None:
         outages.report(f"judge {judge!r}", error)
     message = redact_secrets(str(error)[:300]).text
-    return Verdict(status="indeterminate", reason="error", judge=judge, rationale=f"{type(error).__name__}: {message}")
+    return Verdict(
+        status="indeterminate",
+        reason="error",
+        failure=kind_of_failure(error),
+        judge=judge,
+        rationale=f"{type(error).__name__}: {message}",
+    )
 
 
 def failed_assertion(error: AssertionError) -> str:

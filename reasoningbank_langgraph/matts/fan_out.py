@@ -121,10 +121,11 @@ def create_gather(scaling: Scaling) -> RunnableLambda[Any, dict[str, Any]]:
         started, context, rollouts = time.perf_counter(), Context.here("gather", config, state), rollouts_of(state)
         if ended(rollouts, scaling) is None:
             return {}
-        failures = {rollout.number: str(rollout.error) for rollout in rollouts if rollout.error}
+        failures = {rollout.number: rollout.error for rollout in rollouts if rollout.error}
         sound = len(rollouts) - len(failures)
         if sound < scaling.min_attempts:
-            raise TooFewAttemptsError(sound, scaling.min_attempts, failures)
+            causes = {number: str(failure) for number, failure in failures.items()}
+            raise TooFewAttemptsError(sound, scaling.min_attempts, causes, next(iter(failures.values())).kind)
         verdicts = [rollout.verdict for rollout in rollouts if rollout.verdict]
         statuses = Counter(verdict.status for verdict in verdicts)
         if verdicts:

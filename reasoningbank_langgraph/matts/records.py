@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from reasoningbank_langgraph.chat.refusals import kind_of_failure
 from reasoningbank_langgraph.extraction import Judged
 from reasoningbank_langgraph.messages import Message, Text
-from reasoningbank_langgraph.records import Attempt, Count, Record, Verdict
+from reasoningbank_langgraph.records import Attempt, Count, FailureKind, Record, Verdict
 from reasoningbank_langgraph.state import LoopState
 from reasoningbank_langgraph.state.channels import Latest
 from reasoningbank_langgraph.text import redact_secrets
@@ -20,11 +21,13 @@ class Failure(Record):
 
     type: str
     message: Text
+    kind: FailureKind = "other"
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """Return the record of an error."""
-        return cls(type=type(error).__name__, message=redact_secrets(_error_text(error)[:2_000]).text)
+        message = redact_secrets(_error_text(error)[:2_000]).text
+        return cls(type=type(error).__name__, message=message, kind=kind_of_failure(error))
 
     def __str__(self) -> str:
         return f"{self.type}: {self.message}"

@@ -135,6 +135,7 @@ def lessons_update(
         dropped=dict(distilled.dropped),
         redacted=dict(distilled.redacted),
         raw=distilled.raw,
+        failure=distilled.failure,
         asked=model["asked"],
         fallbacks=model["fallbacks"],
     )

@@ -10,7 +10,7 @@ Invalid values raise `InvalidRecordError` or one of its kinds, never a bare pyda
 - `episodes`: a judged attempt as it is kept beside its lessons: evidence, and material to distil anew
 """
 
-from reasoningbank_langgraph.records.attempts import Attempt, IndeterminateReason, Verdict, VerdictStatus
+from reasoningbank_langgraph.records.attempts import Attempt, FailureKind, IndeterminateReason, Verdict, VerdictStatus
 from reasoningbank_langgraph.records.base import Count, Record, Score, UtcDatetime, utc_now
 from reasoningbank_langgraph.records.episodes import Episode, RetrievedExample
 from reasoningbank_langgraph.records.lessons import (
@@ -40,6 +40,7 @@ __all__ = [
     "Attempt",
     "Count",
     "Episode",
+    "FailureKind",
     "IndeterminateReason",
     "ItemStatus",
     "MemoryItem",

@@ -22,6 +22,11 @@ IndeterminateReason = Literal["unparsed", "conflict", "refused", "truncated", "e
 different things; `refused`: the model refused to judge; `truncated`: the reply broke off; `error`: the call or the
 judge itself failed; `no_evidence`: there is no basis for a decision, such as an answer, a reference or agreement."""
 
+FailureKind = Literal["unreachable", "busy", "timeout", "key", "not_found", "other"]
+"""What kind of failure ended a call. `unreachable`: the server could not be reached or failed; `busy`: it takes no more
+requests for now; `timeout`: no answer came in time; `key`: the API key was refused; `not_found`: there is no such model
+or address; `other`: anything else. Only the first two may pass by themselves."""
+
 
 class Verdict(Record):
     """What a judge decided about one attempt, and why."""
@@ -32,6 +37,8 @@ class Verdict(Record):
     judge: str = ""
     reason: IndeterminateReason | None = None
     """Why the verdict is indeterminate; None otherwise."""
+    failure: FailureKind | None = None
+    """What kind of failure it was, if the reason is `error`."""
 
 
 class Attempt(Record):

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict, is_typeddict
 
 from reasoningbank_langgraph.events import DropReason, ExtractionReason
 from reasoningbank_langgraph.namespaces import read
+from reasoningbank_langgraph.records import FailureKind
 from reasoningbank_langgraph.state.channels import Latest, LatestList, OfLastRun, OfRun, Passing, Waiting
 from reasoningbank_langgraph.state.lineage import LineRecord
 
@@ -58,6 +59,8 @@ class ExtractionReport(TypedDict):
     """How many secrets were removed from the lessons, by kind."""
     raw: str | None
     """The beginning of a reply that gave no lesson."""
+    failure: FailureKind | None
+    """What kind of failure it was, if the reason is `error`."""
     asked: str | None
     """The reply format the model was asked for."""
     fallbacks: dict[str, int]

@@ -10,6 +10,7 @@ from tests.docs.source import alias
 VALUES = {
     "records.attempts.VerdictStatus": '`verdict["status"]`, `Verdict.status`',
     "records.attempts.IndeterminateReason": '`verdict["reason"]`, `Verdict.reason`',
+    "records.attempts.FailureKind": '`verdict["failure"]`, `extraction["failure"]`, `rollout["error"]["kind"]`',
     "events.ExtractionReason": '`extraction["reason"]`',
     "events.DropReason": 'the keys of `extraction["dropped"]`',
     "policies.guard.GuardState": "`GuardStatus.state`",

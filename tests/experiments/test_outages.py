@@ -85,6 +85,39 @@ def is_distilling(messages):
     return "teach problem solving" in messages[0].text
 
 
+def is_judging(messages):
+    return "You check whether" in messages[0].text
+
+
+class RateLimitError(Exception):
+    """Named like the error of a client whose server is busy."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["solving", "judging", "distilling"])
+@pytest.mark.parametrize(
+    ("error", "tries"), [(RateLimitError("slow down"), 3), (TimeoutError("after a ConnectionError"), 1)], ids=repr
+)
+@pytest.mark.parametrize("arms", [("memory",), ("vote+matts",)])
+def test_a_row_is_begun_again_where_the_failure_may_pass_and_only_there(where, error, tries, arms, tmp_path):
+    steps = {"judging": is_judging, "distilling": is_distilling}
+    counted = []
+
+    def failing(messages):
+        is_step = steps.get(where, lambda messages: not is_judging(messages) and not is_distilling(messages))
+        if not is_step(messages):
+            return worlds.reply(messages)
+        counted.append(messages)
+        return error
+
+    settings = settings_of(tmp_path, arms=arms, train_limit=1, judge="self", attempts=(2,))
+    with pytest.raises(UnlearnedProblemsError):
+        start(settings, tmp_path / "out", failing).carry_out()
+    rounds = len(counted) / (1 if arms == ("memory",) or where == "distilling" else 2)
+    assert rounds == tries
+    start(settings, tmp_path / "out").carry_out()
+
+
 @pytest.mark.parametrize("where", ["solving", "distilling"])
 def test_nothing_is_compared_before_all_is_learned(where, tmp_path):
     settings, hit = settings_of(tmp_path), about(2)

@@ -44,13 +44,13 @@ def test_the_share_of_nothing_is_unknown():
 
 
 def test_arms_are_matched_by_problem_and_seed_and_the_rest_is_counted():
-    first = {(0, "a"): True, (0, "b"): False, (1, "a"): False, (0, "only here"): True}
-    second = {(0, "a"): False, (0, "b"): True, (1, "a"): True, (7, "b"): True}
+    first = {(0, "a"): True, (0, "b"): False, (1, "a"): False, (0, "only here"): True, (0, "c"): True, (0, "d"): False}
+    second = {(0, "a"): False, (0, "b"): True, (1, "a"): True, (7, "b"): True, (0, "c"): True, (0, "d"): False}
     met = pair(first, second)
-    assert met.differences == {"a": 0.0, "b": 1.0}
+    assert met.differences == {"a": 0.0, "b": 1.0, "c": 0.0, "d": 0.0}
     assert met.fixed == [(0, "b"), (1, "a")]
     assert met.broken == [(0, "a")]
-    assert (met.pairs, met.left_out, met.better, met.worse) == (3, 2, 1, 0)
+    assert (met.pairs, met.left_out, met.better, met.worse) == (5, 2, 1, 0)
 
 
 def changed(better, worse, of):

@@ -33,7 +33,14 @@ def test_extract_leaves_items_with_their_source_and_tells_how_it_went(asynchrono
     asked = {"asked": "plain", "fallbacks": events[0]["fallbacks"]}
     told = {"reason": None, "dropped": {"copied": 1}}
     assert events == [event("extracted", count=3, ids=ids, **told, **asked)]
-    assert update["extraction"] == {**told, **asked, "truncated": False, "redacted": {"email": 3}, "raw": None}
+    assert update["extraction"] == {
+        **told,
+        **asked,
+        "truncated": False,
+        "redacted": {"email": 3},
+        "raw": None,
+        "failure": None,
+    }
     item = MemoryItem(**update["lessons"][0])
     assert (item.title, item.outcome, item.task, item.task_id) == (
         "first",

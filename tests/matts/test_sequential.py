@@ -133,7 +133,7 @@ def test_a_check_that_fails_ends_the_checks_and_what_was_solved_is_kept():
     result = sequential("5", ConnectionError("down"), k=5, store=store).invoke(TASK, CONFIG)
     (rollout,) = result["rollouts"]
     assert (result["answer"], rollout["checks"], rollout["error"]) == ("5", 1, None)
-    assert rollout["check_error"] == {"type": "ConnectionError", "message": "down"}
+    assert rollout["check_error"] == {"type": "ConnectionError", "message": "down", "kind": "unreachable"}
     assert bank(store).totals().experiences == 1
 
 
