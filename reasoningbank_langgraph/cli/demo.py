@@ -23,18 +23,11 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-LEARNING_PROBLEMS, NEW_PROBLEMS = 20, 8
+LEARNING_PROBLEMS, NEW_PROBLEMS = 20, 16
 _AT_ONCE = 5
 """Problems worked on at once where the model runs elsewhere and does not say how many it takes."""
 
-# Two solved problems show a small model the form of an answer; an instruction alone does not.
-_EXAMPLES = (
-    ("system", "You solve math problems. Write one short line of work, then the answer in \\boxed{}."),
-    ("user", "Omar has 4 pens and buys 5 more. How many pens does Omar have now?"),
-    ("assistant", "4 + 5 = 9. \\boxed{9}"),
-    ("user", "What is 30 - 10?"),
-    ("assistant", "30 - 10 = 20. \\boxed{20}"),
-)
+_SYSTEM = ("system", "You solve math problems. Write one short line of work, then the answer in \\boxed{}.")
 
 
 def demo(
@@ -43,11 +36,11 @@ def demo(
         str | None, typer.Option(help="PATH.gguf, a pulled model, NAME at OPENAI_BASE_URL, or provider:NAME.")
     ] = None,
 ) -> None:
-    """Learn from twenty small problems, then check on new ones whether the lessons help."""
+    """Learn from twenty small problems, then check on new ones whether what the bank holds helps."""
     with named_errors(), _open_demo(bank, model) as (choice, store, memory):
         report = DemoReport(memory, str(bank))
         report.opening(choice.description)
-        solver, before = _solver(choice.chat), memory.totals().experiences
+        solver, before = _solver(choice.chat), len(memory.episodes())
         try:
             _learn(choice, store, solver, report, f"learn-{before}")
             _compare(choice, store, solver, report, f"new-{before}")
@@ -81,7 +74,7 @@ def _solver(chat: BaseChatModel) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
     def solve(state: dict[str, Any]) -> dict[str, Any]:
         lessons = [("user", state["memory_prompt"])] if state["memory_prompt"] else []
-        return {"answer": brief.invoke([*_EXAMPLES, *lessons, ("user", state["task"])]).text}
+        return {"answer": brief.invoke([_SYSTEM, *state["memory_messages"], *lessons, ("user", state["task"])]).text}
 
     return solve
 
@@ -101,7 +94,7 @@ def _compare(choice: ResolvedModel, store: Any, solver: Any, report: DemoReport,
     graph = _graph(choice.chat, solver, store, learn=False)
 
     def work(problem: Problem) -> tuple[DemoResult, DemoResult]:
-        without = DemoResult.of(problem, solver({"task": problem.text, "memory_prompt": ""}))
+        without = DemoResult.of(problem, solver({"task": problem.text, "memory_prompt": "", "memory_messages": []}))
         return without, DemoResult.of(problem, graph.invoke(*_graph_input(problem)))
 
     report.second_pass(NEW_PROBLEMS, _work_at_once(work, draw_problems(NEW_PROBLEMS, seed), choice))
@@ -115,7 +108,14 @@ def _graph(chat: BaseChatModel, solver: Any, store: Any, *, learn: bool) -> Any:
     from reasoningbank_langgraph.math_solver import MATH_NAMESPACE
 
     built = create_reasoning_bank(
-        solver, judge=ReferenceJudge(), extract_model=chat, namespace=MATH_NAMESPACE, learn=learn, max_items=1
+        solver,
+        judge=ReferenceJudge(),
+        extract_model=chat,
+        namespace=MATH_NAMESPACE,
+        learn=learn,
+        max_items=1,
+        show="both",
+        min_example_score=None,  # a small model takes the form of an answer from any example
     )
     return built.compile(checkpointer=InMemorySaver(), store=store)
 

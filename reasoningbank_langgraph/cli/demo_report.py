@@ -12,13 +12,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from reasoningbank_langgraph.bank import MemoryBank
-from reasoningbank_langgraph.cli.solve_report import describe_totals, shorten
+from reasoningbank_langgraph.cli.solve_report import plural, shorten
 from reasoningbank_langgraph.cli.terminal import console
 from reasoningbank_langgraph.experiments.stats import mean_difference
 from reasoningbank_langgraph.experiments.wording import points_interval
 from reasoningbank_langgraph.math_answers import equivalent, extract_answer
 from reasoningbank_langgraph.math_solver.problems import Problem
 
+_SOLUTION = "its solution"
 _WIDE = 150
 """Columns where the output is not a terminal."""
 
@@ -31,8 +32,9 @@ class DemoResult(NamedTuple):
     """The final answer, or the reply where none was found."""
     right: bool
     recalled: str
-    """The title of the lesson shown, empty where there was none."""
+    """The lesson or the solved problem that was shown, empty where there was none."""
     learned: str
+    """The lesson, else what is kept of a right solution, empty where there is none."""
 
     @classmethod
     def of(cls, problem: Problem, values: Mapping[str, Any]) -> DemoResult:
@@ -40,7 +42,8 @@ class DemoResult(NamedTuple):
         found = extract_answer(values["answer"]).text
         right = found is not None and equivalent(problem.answer or "", found)
         recalled = [memory["item"]["title"] for memory in values.get("memories") or []]
-        learned = [lesson["title"] for lesson in values.get("lessons") or []]
+        recalled += [example["episode"]["task"] for example in values.get("memory_examples") or []]
+        learned = [*(lesson["title"] for lesson in values.get("lessons") or []), *([_SOLUTION] if right else [])]
         return cls(problem, found or values["answer"], right, "".join(recalled[:1]), "".join(learned[:1]))
 
     def as_text(self) -> Text:
@@ -61,9 +64,8 @@ class DemoReport:
 
     def opening(self, model: str) -> None:
         """Say which model works and what the bank holds already."""
-        totals = self.bank.totals()
         console.print(Text("model  ", "dim") + Text(model))
-        found = f"{describe_totals(totals)} from earlier runs" if totals.items else "empty"
+        found = f"{self._contents()} from earlier runs" if self.bank.episodes() else "empty"
         console.print(Text("bank   ", "dim") + Text(f"{self.path}: {found}"))
 
     def first_pass(self, count: int, results: Iterable[DemoResult]) -> None:
@@ -74,9 +76,9 @@ class DemoReport:
         with self._timed_bar(count) as (bar, task):
             for result in results:
                 self.learned_on.append(result)
-                right, lessons = sum(one.right for one in self.learned_on), self.bank.totals().items
+                right = sum(one.right for one in self.learned_on)
                 bar.console.print(self._line(result.problem, result.as_text(), "learned", result.learned))
-                bar.update(task, advance=1, description=f"right {right}, lessons in the bank {lessons}")
+                bar.update(task, advance=1, description=f"right {right}, in the bank: {self._contents()}")
 
     def second_pass(self, count: int, pairs: Iterable[tuple[DemoResult, DemoResult]]) -> None:
         """Show new problems, each solved without the bank and with it."""
@@ -96,12 +98,12 @@ class DemoReport:
         right = sum(result.right for result in self.learned_on)
         console.print(Text("\nSummary", "bold"))
         console.print(f"  solved    {right} of {len(self.learned_on)} in the first pass")
-        console.print(f"  bank      {describe_totals(self.bank.totals())}: the next run starts from it")
+        console.print(f"  bank      {self._contents()}: the next run starts from it")
         for title in self._titles():
             console.print(Text(f"  learned   {shorten(title, 90)}", "magenta"))
         shown = {with_bank.recalled for _, with_bank in self.pairs if with_bank.recalled}
         count = sum(bool(with_bank.recalled) for _, with_bank in self.pairs)
-        console.print(f"  recalled  {len(shown)} different lessons for {count} of {len(self.pairs)} new problems")
+        console.print(f"  recalled  {len(shown)} different ones for {count} of {len(self.pairs)} new problems")
         learning, comparing = self.seconds
         console.print(f"  time      {learning:.0f} s for the first pass, {comparing:.0f} s for the second")
         console.print(Text("  helped?   ") + Text(self.conclusion(), "bold"))
@@ -110,10 +112,16 @@ class DemoReport:
                 "  next      for a better model: reasoningbank model pull Qwen3-1.7B, then --model Qwen3-1.7B"
             )
 
+    def _contents(self) -> str:
+        """Return what the bank holds, in words."""
+        solved = sum(episode.outcome == "success" for episode in self.bank.episodes())
+        return f"{plural(solved, 'solved problem')}, {plural(self.bank.totals().items, 'lesson')}"
+
     def _titles(self) -> list[str]:
         """Up to three lessons of this run, the right attempts' first, each once."""
         ordered = sorted(self.learned_on, key=lambda result: not result.right)
-        return list(dict.fromkeys(result.learned for result in ordered if result.learned))[:3]
+        titles = dict.fromkeys(result.learned for result in ordered if result.learned)
+        return [title for title in titles if title != _SOLUTION][:3]
 
     def conclusion(self) -> str:
         """Return whether the bank helped, as far as the pairs show it."""
@@ -148,11 +156,11 @@ class DemoReport:
             yield bar, bar.add_task("working", total=count)
         self.seconds.append(perf_counter() - began)
 
-    def _line(self, problem: Problem, result: Text, name: str, lesson: str) -> Text:
+    def _line(self, problem: Problem, result: Text, name: str, found: str) -> Text:
         width = console.width if console.is_terminal else _WIDE
         room = min(60, max(22, width - 66))
         line = Text("  ") + Text(shorten(problem.text, room).ljust(room + 2)) + result
-        line += Text(f"  {name}: {shorten(lesson, 40)}" if lesson else f"  nothing {name}", "dim")
+        line += Text(f"  {name}: {shorten(found, 40)}" if found else f"  nothing {name}", "dim")
         line.truncate(width, overflow="ellipsis")
         return line
 

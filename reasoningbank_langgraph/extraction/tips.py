@@ -27,7 +27,7 @@ _OPENING = re.compile(
     r"|where|about)\s+)*",
     re.IGNORECASE,
 )
-_TITLE_WORDS = 8
+_TITLE_WORDS = 12
 _NO_ENDING = frozenset(["a", "an", "and", "after", "as", "at", "by", "each", "for", "from", "in", "into", "is", "it",
     "of", "on", "or", "per", "some", "than", "that", "the", "their", "to", "when", "where", "with", "you"])  # fmt: skip
 

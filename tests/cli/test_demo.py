@@ -20,12 +20,12 @@ PASSES = r"First pass(.*)Second pass(.*)Summary(.*)"
 
 
 def adder(counter):
-    """A model that adds whatever it is asked, right about sums and wrong elsewhere; a lesson makes it say 1."""
+    """A model that adds whatever it is asked, right about sums and wrong elsewhere; memory makes it say 1."""
 
     def reply(messages):
         if "You teach" in messages[0].text:
             return lessons("add them up", way=next(counter))
-        if len(messages) == 7:  # a lesson stands before the problem
+        if len(messages) > 2:  # something stands between the system message and the problem
             return "\\boxed{1}"
         return f"\\boxed{{{sum(int(number) for number in re.findall('[0-9]+', messages[-1].text))}}}"
 
@@ -63,8 +63,7 @@ def test_each_problem_has_a_line_and_the_end_counts_what_stood_there(demo):
 def test_the_next_run_starts_from_the_bank_with_other_problems(demo):
     first, second = demo(), demo()
     assert ": empty\n" in first
-    assert f"{LEARNING_PROBLEMS} lessons of {LEARNING_PROBLEMS} attempts" in second
-    assert "from earlier runs" in second
+    assert re.search(rf"\d solved problems?, {LEARNING_PROBLEMS} lessons from earlier runs", second)
     asked = [set(re.findall(r"^  (\S.{57}) ", out, re.MULTILINE)) for out in (first, second)]
     assert len(asked[0] & asked[1]) < 10
 

@@ -131,7 +131,7 @@ def test_a_tip_of_no_use_is_asked_for_again(said):
         (f"**Tip:** {TIP}", "Sum of two quantities", LESSON["description"], LESSON["content"]),
         (
             "When a problem asks for the price after a discount, a tax, and a tip, subtract the discount first.",
-            "Price after a discount, a tax",
+            "Price after a discount, a tax, and a tip",
             "When a problem asks for the price after a discount, a tax, and a tip.",
             "Subtract the discount first.",
         ),
