@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-LEARNING_PROBLEMS, NEW_PROBLEMS = 20, 16
+LEARNING_PROBLEMS, NEW_PROBLEMS = 20, 12
 _AT_ONCE = 5
 """Problems worked on at once where the model runs elsewhere and does not say how many it takes."""
 

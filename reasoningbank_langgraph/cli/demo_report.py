@@ -30,6 +30,8 @@ class DemoResult(NamedTuple):
     problem: Problem
     answer: str
     """The final answer, or the reply where none was found."""
+    marked: bool
+    """Whether a final answer was found."""
     right: bool
     recalled: str
     """The lesson or the solved problem that was shown, empty where there was none."""
@@ -44,11 +46,12 @@ class DemoResult(NamedTuple):
         recalled = [memory["item"]["title"] for memory in values.get("memories") or []]
         recalled += [example["episode"]["task"] for example in values.get("memory_examples") or []]
         learned = [*(lesson["title"] for lesson in values.get("lessons") or []), *([_SOLUTION] if right else [])]
-        return cls(problem, found or values["answer"], right, "".join(recalled[:1]), "".join(learned[:1]))
+        marked = found is not None
+        return cls(problem, found or values["answer"], marked, right, "".join(recalled[:1]), "".join(learned[:1]))
 
     def as_text(self) -> Text:
         """Return the answer, with the right one beside a wrong one."""
-        wrong = f" (not {self.problem.answer})"
+        wrong = f" (not {self.problem.answer})" if self.marked else " (no answer in a box)"
         return Text(f"{shorten(self.answer, 12)}{' right' if self.right else wrong}", "green" if self.right else "red")
 
 

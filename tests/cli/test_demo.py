@@ -91,7 +91,7 @@ def test_the_exact_test_is_that_of_mcnemar(fixed, broken, p):
 )
 def test_what_is_said_of_the_bank_is_no_more_than_the_pairs_hold(fixed, broken, said, capsys):
     def tried(right):
-        return DemoResult(Problem("p", "What is 1 + 1?", "2"), "2", right, "add", "")
+        return DemoResult(Problem("p", "What is 1 + 1?", "2"), "2", True, right, "add", "")
 
     pairs = [(False, True)] * fixed + [(True, False)] * broken + [(True, True)] * (10 - fixed - broken)
     report = DemoReport(SimpleNamespace(), "bank")
