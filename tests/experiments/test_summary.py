@@ -205,6 +205,12 @@ def test_the_notes_name_what_weakens_the_result():
     assert any("In a stream" in note for note in stream.notes)
 
 
+@pytest.mark.parametrize(("tokens", "told"), [(105, True), (104, False), (100, False)])
+def test_an_arm_is_named_that_takes_a_twentieth_more_tokens_than_the_first(tokens, told):
+    given = [row("baseline", tokens_in=90, tokens_out=10), row("memory", tokens_in=tokens - 10, tokens_out=10)]
+    assert any("against baseline: memory" in note for note in summarise(given, config()).notes) is told
+
+
 @pytest.mark.parametrize(
     ("fixed", "modes", "told"), [(False, "sequential", True), (True, "sequential", False), (False, "parallel", False)]
 )

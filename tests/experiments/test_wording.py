@@ -60,7 +60,8 @@ def test_a_claim_has_size_interval_and_p_and_a_denial_also_what_could_have_been_
 
 
 def test_a_p_that_was_adjusted_says_for_how_many_comparisons():
-    assert ", p = 0.4 adjusted for 3 comparisons." in claim(compared(tests=3))
+    assert ", p = 0.4 adjusted for 2 comparisons." in claim(compared(tests=2))
+    assert "adjusted" not in claim(compared(tests=1))
 
 
 @pytest.mark.parametrize(
