@@ -114,3 +114,15 @@ def test_a_model_that_writes_no_lesson_still_gives_credit():
     store = filled(indexed_memory())
     grouped(store, helped, 1, model=learner(titles=()))
     assert utility(store).helped == 2
+
+
+def test_credit_is_written_with_the_lessons_of_the_group():
+    writes = {}
+    for memory in ("all", "half"):
+        store, seen = Switched(), []
+        filled(store.inner)
+        store.writes = lambda seen=seen: seen.append("a write")
+        grouped(store, helped, 1, 2, memory=memory)
+        writes[memory] = len(seen)
+    assert writes["half"] == writes["all"] == 2
+    assert utility(store).helped >= 2
