@@ -10,7 +10,7 @@ from langgraph.store.base import GetOp, PutOp
 
 from reasoningbank_langgraph.bank.crediting import count_credit
 from reasoningbank_langgraph.bank.forgetting import set_status
-from reasoningbank_langgraph.bank.guarding import count
+from reasoningbank_langgraph.bank.guarding import Counted, count
 from reasoningbank_langgraph.bank.item_values import (
     Match,
     Namespace,
@@ -23,10 +23,11 @@ from reasoningbank_langgraph.bank.item_values import (
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
 from reasoningbank_langgraph.namespaces import EPISODES, beside
+from reasoningbank_langgraph.policies import GroupCredit
 from reasoningbank_langgraph.records import Episode, MemoryItem
 
 if TYPE_CHECKING:
-    from reasoningbank_langgraph.policies import GroupCredit, GuardStatus, Trial
+    from reasoningbank_langgraph.policies import GuardStatus, Trial
 
 logger = logging.getLogger(__name__)
 
@@ -65,13 +66,22 @@ def add(namespace: Namespace, match: Match, left: Experience, cap: int) -> Ops[W
     if len({item.experience_id for item in left.items} | {episode.experience_id for episode in left.episodes}) > 1:
         raise InvalidRecordError("add() takes the records of one experience: call it once for each")
     trial = yield from count(namespace, left.trial)
-    credit = yield from count_credit(namespace, left.credit)
+    credit = yield from count_credit(namespace, left.credit or _credit_of_pair(left, trial))
     written = yield from _add_records(namespace, match, left, [*trial.puts, *credit.puts])
     if credit.harmful:
         yield from set_status(namespace, credit.harmful, "quarantined")
     result = WeighedResult(*written)
     result.switched, result.quarantined = trial.switched, credit.harmful
     return result
+
+
+def _credit_of_pair(left: Experience, trial: Counted) -> GroupCredit | None:
+    """Return what a task that was solved both ways, in two tests of the guard, says of the lessons it was shown."""
+    kept: list[Episode | MemoryItem] = [*left.episodes, *left.items]
+    if not trial.ids or not kept:
+        return None
+    source = kept[0].provenance
+    return GroupCredit(ids=tuple(trial.ids), credit=trial.credit, known_as=kept[0].id, provenance=source)
 
 
 def _add_records(namespace: Namespace, match: Match, left: Experience, evidence: Sequence[PutOp]) -> Ops[WriteResult]:

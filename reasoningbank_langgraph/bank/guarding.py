@@ -11,10 +11,10 @@ from reasoningbank_langgraph.bank.item_values import Namespace, name_of
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
 from reasoningbank_langgraph.namespaces import GUARD, beside
-from reasoningbank_langgraph.policies import GuardStatus, Trial
+from reasoningbank_langgraph.policies import Credit, GuardStatus, Trial, compare
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from langgraph.store.base import Item
 
@@ -25,6 +25,10 @@ class Counted(NamedTuple):
     puts: Sequence[PutOp] = ()
     switched: GuardStatus | None = None
     """What the guard knows now, if the state changed."""
+    ids: Sequence[str] = ()
+    """Lessons the task was shown in this test or an earlier one."""
+    credit: Credit = Credit()
+    """What the other try says of them, without memory and in another test: chance drew which came with it."""
 
 
 def status_of(namespace: Namespace, model: str) -> Ops[GuardStatus]:
@@ -50,11 +54,21 @@ def count(namespace: Namespace, trial: Trial | None) -> Ops[Counted]:
     if trial.test != before.tests or (counted is not None and counted.value["test"] == trial.test):
         return Counted()
     after = trial.guard.after(before, shown=trial.withheld is None, right=trial.right)
-    values: list[dict[str, Any]] = [{"kind": "status", "status": after.to_json()}, {"kind": "task", "test": trial.test}]
+    task = {"test": trial.test, "right": trial.right, "shown": trial.withheld is None, "ids": list(trial.ids)}
+    values: list[dict[str, Any]] = [{"kind": "status", "status": after.to_json()}, {"kind": "task", **task}]
     puts = [
         PutOp(place, key, {**value, **name_of(place)}, index=False) for key, value in zip(keys, values, strict=True)
     ]
-    return Counted(puts, after if after.changes != before.changes else None)
+    switched = after if after.changes != before.changes else None
+    return Counted(puts, switched, *_pair(task, counted.value if counted else {}))
+
+
+def _pair(now: Mapping[str, Any], earlier: Mapping[str, Any]) -> tuple[Sequence[str], Credit]:
+    """Return the lessons a task was shown in one test and their credit, if the other one was without memory."""
+    if earlier.get("shown") in (None, now["shown"]):
+        return (), Credit()
+    shown, held_out = (now, earlier) if now["shown"] else (earlier, now)
+    return shown["ids"], compare([shown["right"]], [held_out["right"]])
 
 
 def _status(row: Item | None, model: str) -> GuardStatus:

@@ -153,7 +153,7 @@ class _Search:
         self.question = Question(attempt["task"], attempt["task_id"], *looking[:3], branch)
 
     def update(self, found: Recalled, status: GuardStatus | None = None, problem: str | None = None) -> Update:
-        trial = self._trial(status)
+        trial = self._trial(found, status)
         withheld = trial.withheld if trial else None
         shown = NOTHING if withheld else found
         event = RetrievedEvent(
@@ -174,11 +174,13 @@ class _Search:
         drawn = {"trial": trial.to_json() if trial else None} if self.guard else {}
         return {**self.begun, **_channels(shown, self.state), **drawn, "memory_error": problem}
 
-    def _trial(self, status: GuardStatus | None) -> Trial | None:
+    def _trial(self, found: Recalled, status: GuardStatus | None) -> Trial | None:
         """Return how the guard wants the task to be solved, None without a guard or anything to show."""
         if self.guard is None or status is None:
             return None
-        return self.guard.trial(task_key_without_secrets(self.question.task), status)
+        trial = self.guard.trial(task_key_without_secrets(self.question.task), status)
+        ids = () if trial.withheld else tuple(memory.item.id for memory in found.memories)
+        return trial.model_copy(update={"ids": ids})
 
 
 def _begin(state: State, context: Context, names: ChannelNames) -> Update:

@@ -152,5 +152,7 @@ class Trial(Record):
     """The test it belongs to, by how many came to an end before."""
     withheld: Withheld | None = None
     """Why it is solved without memory; None where it is solved with it."""
+    ids: tuple[str, ...] = ()
+    """Ids of the lessons it is shown."""
     right: bool | None = None
     """Whether it was solved; None while that is unknown."""

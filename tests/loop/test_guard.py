@@ -113,6 +113,18 @@ def test_memory_comes_back_where_it_begins_to_help():
     assert status(store).changes == 2
 
 
+def test_a_task_that_was_solved_both_ways_gives_credit_to_its_lessons():
+    store = indexed_memory()
+    graph = app(store, helped)
+    solve(graph, range(24))
+    assert status(store).tests >= 1
+    assert not any(item.utility.used for item in MemoryBank(store, BANK).items())
+    solve(graph, range(24), start=100)
+    known = [item.utility for item in MemoryBank(store, BANK).items()]
+    assert sum(one.helped for one in known) >= 2
+    assert sum(one.hurt for one in known) == 0
+
+
 def test_tasks_without_a_lesson_to_show_are_not_counted():
     store = indexed_memory()
     first = app(store).invoke({"task": task(0)}, thread(0))
