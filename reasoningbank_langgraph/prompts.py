@@ -187,6 +187,9 @@ MATH_SOLVER_SYSTEM = """\
 You solve math problems. Work step by step and keep it short. Finish with the final answer in \\boxed{}, \
 for example \\boxed{12}."""
 
+# Added to the rules above by an arm of experiments without memory: memory makes the replies of small models shorter.
+EVERY_STEP = "Write every step of the calculation on a line of its own, and leave none out."
+
 
 def prompt_hash(*prompts: str) -> str:
     """Return a short name for the exact wording of prompts, stored with every lesson (16 hexadecimal digits)."""

@@ -24,7 +24,8 @@ _Critic = Annotated[str | None, typer.Option(help="Model that judges and distils
 _Arms = Annotated[
     str,
     typer.Option(
-        help="Arms, comma-separated: baseline, memory, vote, vote+memory, vote+matts, shuffled, random, filler."
+        help="Arms, comma-separated: baseline, memory, vote, vote+memory, vote+matts, half, gated, guarded, long, "
+        "shuffled, random, filler."
     ),
 ]
 _Seeds = Annotated[str, typer.Option(help="Seeds, comma-separated.")]
@@ -42,6 +43,9 @@ _Modes = Annotated[
     typer.Option(
         help="How several attempts are made, comma-separated: parallel (a vote), sequential (one, checked again)."
     ),
+]
+_Agreement = Annotated[
+    float, typer.Option(min=0, max=1, help="Share of the first attempts of arm gated that must agree.")
 ]
 _FixedK = Annotated[
     bool, typer.Option("--fixed-k", help="Make all k attempts, also where two checks in a row changed nothing.")
@@ -92,6 +96,7 @@ def phase1(
     bank_sizes: _Sizes = "",
     attempts: _Attempts = "3",
     modes: _Modes = "parallel",
+    agreement: _Agreement = 1.0,
     concurrency: _Concurrency = None,
     leave_out_failed: _LeaveOut = False,
     price_in: _PriceIn = 0.0,

@@ -9,12 +9,15 @@
 - `memories`: what an arm shows the solver before a problem, and the controls that tell memory from mere text
 - `leaks`: how an answer could reach the solver, in a lesson or in a near copy; what keeps it out, and what checks that
 - `solving`: one problem in one arm: from what is shown to a graded row
+- `tries`: finished attempts of the arms that make several: what several arms ask of the model, it is asked once
+- `guarded`: what a guard makes of the rows of two arms
 - `calls`: the model calls behind a row: what they took, and what failed in them
 - `results`: the rows, one for each problem, arm and seed, appended as they come and never written twice
 - `prompts_file`: the prompts that were sent, each once, so that a reader can check what the arms differ in
 - `progress`: what a person sees meanwhile: one line for each arm, with what is left and what it has cost so far
 - `stats`: intervals and tests for paired outcomes; the unit is the problem, with all its seeds
 - `summary`: what an experiment found: the records of `summary.json`
+- `terciles`: where a memory helps: on problems near to what was learned, on long solutions, or everywhere alike
 - `summarise`: from rows to a summary
 - `wording`: figures as sentences, for readers who do not know what a p value is
 - `report`: pictures, and the page of an experiment

@@ -7,12 +7,16 @@ from typing import Literal, NamedTuple
 
 from reasoningbank_langgraph.experiments.config import ExperimentConfig, Protocol
 from reasoningbank_langgraph.matts import Scaling
+from reasoningbank_langgraph.matts.scaling import MemoryUse
+from reasoningbank_langgraph.prompts import EVERY_STEP
 
 Memory = Literal["none", "retrieved", "shuffled", "random", "filler"]
 Mode = Literal["parallel", "sequential"]
 
 LEARNING = "learning"
 """Name of the arm under which the rows of the train problems stand."""
+GUARDED = "guarded"
+"""The arm that makes no attempt: a guard takes each row from `baseline` or from `memory`."""
 _EARLIER = re.compile(r"matts-(parallel|sequential)-(\d+)(\+memory)?")
 
 
@@ -29,6 +33,12 @@ class Arm(NamedTuple):
     """Whether every attempt is made, also where a sequential one would end early."""
     matts: bool = False
     """Whether its bank is learned by MaTTS: from the contrast of as many attempts at a problem as it makes itself."""
+    use: MemoryUse = "all"
+    """Which of its attempts see the memory."""
+    agreement: float = 1.0
+    """As `Scaling.agreement`."""
+    more: str = ""
+    """Rules for the solver beside the usual ones."""
 
     def scaling(self, at_once: int | None = None) -> Scaling | None:
         """Return its settings of MaTTS, None for one attempt.
@@ -41,7 +51,13 @@ class Arm(NamedTuple):
         if self.attempts == 1:
             return None
         return Scaling(
-            k=self.attempts, mode=self.mode, select="majority", max_concurrency=at_once, all_checks=self.fixed_k
+            k=self.attempts,
+            mode=self.mode,
+            select="majority",
+            max_concurrency=at_once,
+            all_checks=self.fixed_k,
+            memory=self.use,
+            agreement=self.agreement,
         )
 
     @property
@@ -80,7 +96,10 @@ def _named_arms(config: ExperimentConfig) -> list[Arm]:
     arms: list[Arm] = []
     for name in config.arms:
         kind, _, bank = name.partition("+")
-        arms += _several(config, bank) if kind == "vote" else [_single(name)]
+        if kind == "vote":
+            arms += _several(config, bank)
+        else:
+            arms += _partly_aided(config, name) if kind in ("half", "gated") else [_single(name)]
     return [*arms, *(Arm(f"memory-{size}", "retrieved", bank=size) for size in sorted(config.bank_sizes))]
 
 
@@ -91,8 +110,21 @@ def _single(name: str) -> Arm:
         "shuffled": "shuffled",
         "random": "random",
         "filler": "filler",
+        "long": "none",
+        GUARDED: "retrieved",
     }
-    return Arm(name, kinds[name])
+    return Arm(name, kinds[name], more=EVERY_STEP if name == "long" else "")
+
+
+def _partly_aided(config: ExperimentConfig, name: str) -> list[Arm]:
+    """Return the arms of which some attempts see the memory: those of a half, or those after a disagreement."""
+    use: MemoryUse = "half" if name == "half" else "on_disagreement"
+    least = 2 if name == "half" else 3
+    return [
+        Arm(f"{name}-{attempts}", "retrieved", attempts, use=use, agreement=config.agreement)
+        for attempts in config.attempts
+        if attempts >= least
+    ]
 
 
 def _scaling_arms(config: ExperimentConfig) -> list[Arm]:
@@ -111,6 +143,11 @@ def _several(config: ExperimentConfig, bank: str) -> list[Arm]:
         for attempts in config.attempts
         if attempts > 1
     ]
+
+
+def unaided_name(arm: Arm) -> str | None:
+    """Return the name of the arm that makes as many attempts without memory, None for a single one."""
+    return _attempts_name(arm.mode, arm.attempts) if arm.attempts > 1 else None
 
 
 def _attempts_name(mode: Mode, attempts: int) -> str:

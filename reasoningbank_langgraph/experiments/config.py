@@ -16,8 +16,23 @@ OutcomeFilter = Literal["both", "success", "failure"]
 Positive = Annotated[int, Field(ge=1)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
-ARMS = ("baseline", "memory", "vote", "vote+memory", "vote+matts", "shuffled", "random", "filler")
+ARMS = (
+    "baseline",
+    "memory",
+    "vote",
+    "vote+memory",
+    "vote+matts",
+    "half",
+    "gated",
+    "guarded",
+    "long",
+    "shuffled",
+    "random",
+    "filler",
+)
 CONTROLS = ("shuffled", "random", "filler")
+FROZEN = {*CONTROLS, "half", "gated", "guarded"}
+"""Arms that need a bank that does not change."""
 
 
 class ExperimentConfig(Record):
@@ -57,6 +72,8 @@ class ExperimentConfig(Record):
     attempts: tuple[Positive, ...] = (3,)
     """Attempts of the arms that make several, and of the MaTTS that taught `vote+matts`: an arm for each number."""
     modes: tuple[Literal["parallel", "sequential"], ...] = ("parallel",)
+    agreement: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Arm `gated`: share of its first attempts, made without memory, that must agree for their answer to stand."""
     fixed_k: bool = False
     """Whether a sequential arm makes all its attempts, also after two checks in a row that changed nothing."""
     concurrency: Positive | None = None
@@ -89,14 +106,23 @@ class ExperimentConfig(Record):
             raise InvalidRecordError("an arm and a seed can be used once only")
         if self.protocol != "stream" and self.train is None:
             raise InvalidRecordError(f"protocol {self.protocol!r} makes its bank from train problems: give train=...")
-        if self.protocol == "stream" and {*self.arms} & {*CONTROLS}:
-            raise InvalidRecordError("controls need a bank that does not change: use them in protocol 'phase1'")
+        if self.protocol == "stream" and (frozen := [arm for arm in self.arms if arm in FROZEN]):
+            raise InvalidRecordError(f"{frozen[0]} needs a bank that does not change: use it in protocol 'phase1'")
         if self.protocol == "stream" and "vote+memory" in self.arms:
             raise InvalidRecordError("in protocol 'stream' an arm learns from all its attempts: use 'vote+matts'")
         if self.outcome != "both" and (self.protocol == "scaling" or "vote+matts" in self.arms):
             raise InvalidRecordError("MaTTS learns from successes and failures side by side: use outcome='both'")
         if any(size >= self.train_limit for size in self.bank_sizes):
             raise InvalidRecordError("bank_sizes are parts of train_limit: make them smaller")
+        return self
+
+    @model_validator(mode="after")
+    def _arms_have_what_they_need(self) -> Self:
+        if "guarded" in self.arms and not {"baseline", "memory"} <= {*self.arms}:
+            raise InvalidRecordError("guarded is made from the rows of baseline and memory: name these arms too")
+        for arm, least in (("half", 2), ("gated", 3)):
+            if arm in self.arms and max(self.attempts) < least:
+                raise InvalidRecordError(f"{arm} needs attempts of {least} or more")
         return self
 
     def cost(self, tokens_in: float, tokens_out: float) -> float:

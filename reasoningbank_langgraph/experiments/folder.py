@@ -12,16 +12,20 @@ from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.results import CONFIG, ORIGIN
 from reasoningbank_langgraph.experiments.summary import Origin
+from reasoningbank_langgraph.experiments.tries import TRY_TEXTS
 from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 from reasoningbank_langgraph.records import normalise_task
 
 _FREE = ("concurrency", "leave_out_failed", "price_in", "price_out")
 """Settings that may change when a run goes on: they change no row that is there."""
+_DEFAULTS = {"agreement": 1.0}
+"""Settings that earlier versions did not have, as they are without them."""
 
-_IGNORED = """\
+_IGNORED = f"""\
 # Texts of problems, replies and lessons. The other files hold none and can be published;
 # `reasoningbank experiment report` writes the summary and the page anew from them.
 /texts.jsonl
+/{TRY_TEXTS}
 /prompts.jsonl
 /report.html
 /learning*/
@@ -66,7 +70,8 @@ def _claim_file(out: Path, name: str, content: Mapping[str, Any], what: str) -> 
     path = out / name
     if path.exists():
         existing = json.loads(path.read_text(encoding="utf-8"))
-        differing = [key for key in content if key not in _FREE and content[key] != existing.get(key)]
+        there = {**_DEFAULTS, **existing}  # an earlier version did not know every setting
+        differing = [key for key in content if key not in _FREE and content[key] != there.get(key)]
         if differing:
             details = ", ".join(f"{key} ({existing.get(key)!r} there, {content[key]!r} here)" for key in differing)
             raise ExperimentError(f"{out} belongs to a run with other {what}: {details}; choose another folder")

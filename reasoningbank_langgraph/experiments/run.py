@@ -18,7 +18,7 @@ from reasoningbank_langgraph.chat.models import model_name_of
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.errors import UnlearnedProblemsError
 from reasoningbank_langgraph.experiments import memories
-from reasoningbank_langgraph.experiments.arms import Arm, arms_of, teachers_of
+from reasoningbank_langgraph.experiments.arms import GUARDED, Arm, arms_of, teachers_of
 from reasoningbank_langgraph.experiments.banks import (
     Lessons,
     digest_of,
@@ -28,6 +28,7 @@ from reasoningbank_langgraph.experiments.banks import (
 )
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.folder import ProblemSets, claim_folder, read_problem_sets
+from reasoningbank_langgraph.experiments.guarded import guarded_rows
 from reasoningbank_langgraph.experiments.leaks import near_duplicates
 from reasoningbank_langgraph.experiments.learning import Learner
 from reasoningbank_langgraph.experiments.memories import MemorySource
@@ -43,6 +44,7 @@ from reasoningbank_langgraph.experiments.solving import (
     solve_several_times,
 )
 from reasoningbank_langgraph.experiments.summary import Origin
+from reasoningbank_langgraph.experiments.tries import Tries
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.store import ChromaStore
 
@@ -68,6 +70,7 @@ class Shown(NamedTuple):
     """What an arm shows, and the frozen bank it comes from."""
 
     source: MemorySource
+    bank: MemoryBank | None = None
     items: int = 0
     digest: str = ""
 
@@ -90,7 +93,8 @@ class Run:
         self.problems = read_problem_sets(config)
         solver, critic = model_name_of(models.solver), model_name_of(models.critic)
         claim_folder(out, config, Origin(solver=solver, critic=critic, problems=self.problems.digest()))
-        self.results, self.prompts, self.arms = Results(out), PromptFile(out), arms_of(config)
+        self.results, self.prompts, self.tries = Results(out), PromptFile(out), Tries(out)
+        self.arms = arms_of(config)
         self.at_once = config.concurrency or models.at_once
         self.progress = Progress(console, config, self._expected(), self.results.rows)
 
@@ -112,7 +116,9 @@ class Run:
         """Banks from the train problems, frozen; then every arm on every test problem (`phase1`, `scaling`)."""
         lessons = {teacher.name: self._taught(teacher) for teacher in teachers_of(self.config)}
         with ChromaStore.from_path(self.out / "banks", embeddings=self.models.embeddings) as store:
-            self._compare({arm.name: self._memory(arm, lessons, store) for arm in self.arms})
+            self._compare({arm.name: self._memory(arm, lessons, store) for arm in self.arms if arm.name != GUARDED})
+        if any(arm.name == GUARDED for arm in self.arms):
+            self._replay_guard()
 
     def _taught(self, teacher: Arm) -> Lessons:
         """Return what the train problems taught; once a row was made with it, nothing is added."""
@@ -171,7 +177,7 @@ class Run:
         bank = frozen_bank(store, self.config, arm, learned)
         digest = digest_of(bank)
         require_same_bank(arm.name, digest, self.results.rows)
-        return Shown(self._source(arm, bank), len(bank.items()), digest)
+        return Shown(self._source(arm, bank), bank, len(bank.items()), digest)
 
     def _source(self, arm: Arm, bank: MemoryBank) -> MemorySource:
         retrieved = memories.retrieved_memory(bank, self.config)
@@ -183,14 +189,22 @@ class Run:
 
     def _compare(self, shown: Mapping[str, Shown]) -> None:
         """Problem by problem, all arms of each, so that a run that is stopped leaves pairs."""
-        solves = {arm.name: self._solve(arm) for arm in self.arms}
+        arms = [arm for arm in self.arms if arm.name in shown]
+        solves = {arm.name: self._solve(arm, shown[arm.name].bank) for arm in arms}
         jobs = [
             Job(arm, seed, position, problem)
             for position, problem in enumerate(self.problems.test)
             for seed in self.config.seeds
-            for arm in self.arms
+            for arm in arms
         ]
         self._side_by_side(lambda job: self._row(job, solves[job.arm.name], shown[job.arm.name]), jobs)
+
+    def _replay_guard(self) -> None:
+        rows = self.results.rows
+        for seed in self.config.seeds:
+            for row in guarded_rows(rows, self.problems.test, seed):
+                if not self.results.has(GUARDED, seed, row.id):
+                    self._record(row)
 
     def _side_by_side(self, work: Callable[[T], None], jobs: Sequence[T]) -> None:
         with ThreadPoolExecutor(self.at_once) as pool:
@@ -201,16 +215,20 @@ class Run:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _solve(self, arm: Arm) -> Solve:
-        chat = self.models.solver
-        return solve_several_times(chat, self.config, arm) if arm.attempts > 1 else solve_once(chat, self.config)
+    def _solve(self, arm: Arm, bank: MemoryBank | None = None) -> Solve:
+        chat, decides = self.models.solver, arm.use != "all"
+        if arm.attempts == 1:
+            return solve_once(chat, self.config, arm)
+        return solve_several_times(chat, self.config, arm, self.tries, bank if decides else None)
 
     def _row(self, job: Job, solve: Solve, memory: Shown) -> None:
         if self.results.has(job.arm.name, job.seed, job.problem.id):
             return
         shown = memory.source(job.problem, job.seed)
-        self.prompts.add(prompt_of(job.problem, shown))
-        self._record(solve_and_grade(job, shown, solve, bank=memory.items, bank_digest=memory.digest))
+        row = solve_and_grade(job, shown, solve, bank=memory.items, bank_digest=memory.digest)
+        for text in {row.memory, "" if job.arm.use != "all" else row.memory}:
+            self.prompts.add(prompt_of(job.problem, text, job.arm.more))
+        self._record(row)
 
     def _record(self, row: ResultRow) -> None:
         self.results.append(row)

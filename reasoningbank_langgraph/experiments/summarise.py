@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from reasoningbank_langgraph.experiments.arms import Arm, arms_of, teachers_of
+from reasoningbank_langgraph.experiments.arms import Arm, arms_of, teachers_of, unaided_name
 from reasoningbank_langgraph.experiments.config import CONTROLS, ExperimentConfig
 from reasoningbank_langgraph.experiments.leaks.audit import audit_leaks
 from reasoningbank_langgraph.experiments.results import ResultRow
@@ -30,6 +30,7 @@ from reasoningbank_langgraph.experiments.summary import (
     RowId,
     Summary,
 )
+from reasoningbank_langgraph.experiments.terciles import terciles
 from reasoningbank_langgraph.experiments.wording import headline, notes, sentence
 from reasoningbank_langgraph.judges.audit import Confusion
 
@@ -77,6 +78,7 @@ def summarise(
         comparisons=tuple(comparisons),
         leaks=leaks,
         judges=tuple(_judges(by_arm)),
+        terciles=tuple(terciles(configured[0].name, compared, by_arm)),
         notes=(*notes(config, arms, comparisons, leaks), *_not_learned(config, by_arm)),
     )
 
@@ -133,12 +135,12 @@ def _pairs_to_compare(first: str, arms: Sequence[Arm]) -> Iterator[tuple[str, st
         yield arm.name, first, "bank size" if arm.bank else "placebo" if arm.name in CONTROLS else "arm"
     for control in [arm.name for arm in others if arm.name in CONTROLS and "memory" in names and first != "memory"]:
         yield "memory", control, "control"
-    for name in names:
-        alone, _, bank = name.partition("+")
-        if bank and alone in names and alone != first:
-            yield name, alone, "same attempts"
-        if bank == "matts" and f"{alone}+memory" in names:
-            yield name, f"{alone}+memory", "matts"
+    for arm in arms:
+        alone = unaided_name(arm)
+        if alone in names and alone not in (first, arm.name):
+            yield arm.name, alone, "same attempts"
+        if arm.matts and f"{alone}+memory" in names:
+            yield arm.name, f"{alone}+memory", "matts"
 
 
 def _comparison(

@@ -20,6 +20,9 @@ memory add to several attempts? `matts`: is a bank learned by MaTTS better than 
 smaller bank better than the first arm? `placebo`: is a control?
 """
 
+By = Literal["similarity", "reply length"]
+"""What problems are put in order by. `similarity`: of the nearest task that was learned; `reply length`: mean of both
+arms."""
 
 NEAR_TEXT, NEAR_MEANING = 0.9, 0.95
 """Above these similarities, of text or of embeddings, two problems (or an item and a problem) are near copies."""
@@ -123,6 +126,25 @@ class Comparison(Record):
         return apart and self.p_holm < ALPHA
 
 
+class Tercile(Record):
+    """An arm against another on a third of the problems, in order of a number that favours neither."""
+
+    arm: str
+    against: str
+    by: By
+    low: float
+    """Least of the numbers in this part: a similarity, or the characters of a reply."""
+    high: float
+    problems: Count
+    accuracy: float
+    accuracy_against: float
+    reply_length: float
+    """Mean, in characters."""
+    reply_length_against: float
+    difference: Interval | None
+    """Of accuracy, arm minus against."""
+
+
 class Leak(Record):
     """A row whose memory may have held the answer."""
 
@@ -199,5 +221,7 @@ class Summary(Record):
     leaks: LeakAudit | None
     """None where the texts it looks through are gone, and it was not made while they were there."""
     judges: tuple[JudgeTable, ...]
+    terciles: tuple[Tercile, ...] = ()
+    """Three for each arm with the ordinary bank and each order, where there are problems enough."""
     notes: tuple[str, ...]
     """What a reader should know before believing the figures."""

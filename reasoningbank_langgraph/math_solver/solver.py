@@ -70,19 +70,19 @@ def create_math_solver(
     )
 
 
-def solve_step(chat: BaseChatModel, max_tokens: int) -> RunnableLambda[Any, dict[str, Any]]:
-    """Return the node that asks the model, with the example and the lessons before the task.
+def solve_step(chat: BaseChatModel, max_tokens: int, more: str = "") -> RunnableLambda[Any, dict[str, Any]]:
+    """Return the node that asks the model, with the example and the lessons before the task; `more` are further rules.
 
     Among several attempts it takes the `temperature` and `seed` of its own from `config["configurable"]`.
     """
 
     def solve(state: dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        return _answer_update(state, _with_settings(chat, max_tokens, config).invoke(solve_prompt(state), config))
+        model = _with_settings(chat, max_tokens, config)
+        return _answer_update(state, model.invoke(solve_prompt(state, more), config))
 
     async def asolve(state: dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        return _answer_update(
-            state, await _with_settings(chat, max_tokens, config).ainvoke(solve_prompt(state), config)
-        )
+        model = _with_settings(chat, max_tokens, config)
+        return _answer_update(state, await model.ainvoke(solve_prompt(state, more), config))
 
     return RunnableLambda(solve, asolve, name="solve")
 
@@ -99,9 +99,9 @@ def check_step(chat: BaseChatModel, max_tokens: int) -> RunnableLambda[Any, dict
     return RunnableLambda(check, acheck, name="check")
 
 
-def solve_prompt(state: dict[str, Any]) -> list[BaseMessage]:
-    """Return the messages for the model: rules, an example and lessons where there are some, task."""
-    return [*_before_the_task(state), HumanMessage(state["task"])]
+def solve_prompt(state: dict[str, Any], more: str = "") -> list[BaseMessage]:
+    """Return the messages for the model: rules and `more` of them, an example and lessons if there are some, task."""
+    return [*_before_the_task(state, more), HumanMessage(state["task"])]
 
 
 def check_prompt(state: dict[str, Any]) -> list[BaseMessage]:
@@ -109,10 +109,10 @@ def check_prompt(state: dict[str, Any]) -> list[BaseMessage]:
     return [*_before_the_task(state), *state["messages"][state["attempt"]["start"] :]]
 
 
-def _before_the_task(state: dict[str, Any]) -> list[BaseMessage]:
+def _before_the_task(state: dict[str, Any], more: str = "") -> list[BaseMessage]:
     example = convert_to_messages(state.get("memory_messages") or [])
     lessons = [HumanMessage(state["memory_prompt"])] if state.get("memory_prompt") else []
-    return [SystemMessage(prompts.MATH_SOLVER_SYSTEM), *example, *lessons]
+    return [SystemMessage(f"{prompts.MATH_SOLVER_SYSTEM} {more}".strip()), *example, *lessons]
 
 
 def _with_settings(chat: BaseChatModel, max_tokens: int, config: RunnableConfig) -> Runnable[Any, Any]:

@@ -243,7 +243,7 @@ def test_settings_that_cannot_be_read_are_refused(config, code, problem, tmp_pat
         ("phase1", {"seeds": "1,x"}, 2, "'1,x' is not a comma-separated list of integers"),
         ("phase1", {"bank_sizes": "3"}, 1, "bank_sizes are parts of train_limit"),
         ("phase1", {"limit": 0}, 2, "--limit"),
-        ("stream", {"arms": "filler"}, 1, "controls need a bank that does not change"),
+        ("stream", {"arms": "filler"}, 1, "filler needs a bank that does not change"),
         ("scaling", {"attempts": "two"}, 2, "--attempts"),
         ("scaling", {"train": None}, 2, "--train"),
         ("stream", {"test": None}, 2, "--test"),

@@ -7,7 +7,6 @@ from collections import Counter
 
 import pytest
 from langchain_core.messages import AIMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 from rich.console import Console
 
 from reasoningbank_langgraph.bank import MemoryBank
@@ -18,27 +17,24 @@ from reasoningbank_langgraph.experiments.run import Models, Run
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.records import MemoryItem, RetrievedMemory
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
+from reasoningbank_langgraph.testing import HashEmbeddings
 
 from . import worlds
 
-ALL = ("baseline", "memory", "shuffled", "random", "filler", "vote", "vote+memory", "vote+matts")
-
-
-class SeededModel(ScriptedChatModel):
-    """Its script is told the seed of a call; what each call was told is kept."""
-
-    seed: int | None = None
-    temperature: float | None = None
-    sampled: list = []
-
-    def _generate(self, messages, stop=None, run_manager=None, **sampling):
-        self.sampled.append((messages, sampling))
-        return ChatResult(generations=[ChatGeneration(message=self.script(messages, sampling.get("seed")))])
-
-
-def seeded(script):
-    return SeededModel(script, sampled=[])
+ALL = (
+    "baseline",
+    "memory",
+    "long",
+    "shuffled",
+    "random",
+    "filler",
+    "guarded",
+    "vote",
+    "vote+memory",
+    "vote+matts",
+    "half",
+    "gated",
+)
 
 
 def carry_out(tmp_path, chat, protocol="phase1", **changes):
@@ -53,13 +49,9 @@ def carry_out(tmp_path, chat, protocol="phase1", **changes):
     return arms
 
 
-def is_solving(messages):
-    return "You check whether" not in messages[0].text and "teach problem solving" not in messages[0].text
-
-
 def outvoted(messages, seed):
     """The first attempt at a problem is right, the others agree on a wrong answer."""
-    if not is_solving(messages):
+    if not worlds.is_solving(messages):
         return worlds.reply(messages)
     task = messages[-1].text
     first = seed == sampling_seed(sampling_seed(0, task), task, 0)
@@ -69,11 +61,15 @@ def outvoted(messages, seed):
 
 @pytest.mark.parametrize(
     ("protocol", "names"),
-    [("phase1", ("vote-3", "vote-3+memory", "vote-3+matts")), ("stream", ("vote-3", "vote-3+matts"))],
+    [
+        ("phase1", ("vote-3", "vote-3+memory", "vote-3+matts", "half-3", "gated-3")),
+        ("stream", ("vote-3", "vote-3+matts")),
+    ],
 )
 def test_the_reference_has_no_say_in_a_vote(protocol, names, tmp_path):
-    wanted = ("vote", "vote+memory", "vote+matts") if protocol == "phase1" else ("vote", "vote+matts")
-    arms = carry_out(tmp_path, seeded(outvoted), protocol, arms=wanted)
+    more = ("vote+memory", "half", "gated") if protocol == "phase1" else ()
+    wanted = ("vote", "vote+matts", *more)
+    arms = carry_out(tmp_path, worlds.seeded(outvoted), protocol, arms=wanted)
     for name in names:
         assert [row.answer for row in arms[name]] == ["7"] * 4, name
         assert not any(row.right for row in arms[name])
@@ -85,7 +81,7 @@ ANSWERS = {str(2 * number + 60) for number in range(100, 104)}
 
 def telling(messages):
     """Distils lessons that state the answers of the other test problems: its own would be masked."""
-    if is_solving(messages) or "You check whether" in messages[0].text:
+    if worlds.is_solving(messages) or "You check whether" in messages[0].text:
         return worlds.reply(messages)
     others = sorted(ANSWERS - {*re.findall(r"\d+", messages[-1].text)})
     told = {"title": "Count", "description": "When counting", "content": f"Known sums are {', '.join(others)}."}
@@ -97,14 +93,14 @@ def test_no_arm_is_shown_a_lesson_that_states_the_answer(protocol, tmp_path):
     chat = worlds.model(telling)
     wanted = ALL if protocol == "phase1" else ("memory", "vote+matts")
     arms = carry_out(tmp_path, chat, protocol, arms=wanted)
-    for messages in filter(is_solving, chat.calls):
+    for messages in filter(worlds.is_solving, chat.calls):
         task = next(message.text for message in reversed(messages) if message.text.startswith("Someone has"))
         answer = sum(int(number) for number in re.findall(r"\d+", task))
         assert str(answer) not in re.findall(r"\d+", "".join(message.text for message in messages))
     dropping = [name for name, rows in arms.items() if any(row.dropped for row in rows)]
     assert "memory" in dropping
     if protocol == "phase1":
-        assert {"vote-3+memory", "vote-3+matts"} <= {*dropping}
+        assert {"vote-3+memory", "vote-3+matts", "half-3"} <= {*dropping}
 
 
 def test_controls_never_show_what_is_retrieved_for_the_problem_itself(tmp_path):
@@ -123,18 +119,18 @@ def test_controls_never_show_what_is_retrieved_for_the_problem_itself(tmp_path):
 
 @pytest.mark.parametrize("protocol", ["phase1", "stream"])
 def test_all_arms_draw_with_the_seed_of_the_problem(protocol, tmp_path):
-    chat = seeded(lambda messages, _: worlds.reply(messages))
+    chat = worlds.seeded(lambda messages, _: worlds.reply(messages))
     wanted = ALL if protocol == "phase1" else ("baseline", "memory", "vote", "vote+matts")
     carry_out(tmp_path, chat, protocol, arms=wanted, seeds=(5,), temperature=0.4)
     seeds = {}
-    for messages, sampling in [call for call in chat.sampled if is_solving(call[0])]:
+    for messages, sampling in [call for call in chat.sampled if worlds.is_solving(call[0])]:
         task = next(message.text for message in reversed(messages) if message.text.startswith("Someone has"))
         seeds.setdefault(task, []).append((sampling["seed"], sampling["temperature"]))
     for task, drawn in seeds.items():
         single = sampling_seed(5, task)
         first, second, third = (sampling_seed(single, task, number) for number in range(3))
         # of 8 train problems each is solved once for the ordinary bank and three times for that of MaTTS
-        singles, votes = (1, 1) if len(drawn) == 4 else (5, 3) if protocol == "phase1" else (2, 2)
+        singles, votes = (1, 1) if len(drawn) == 4 else (6, 3) if protocol == "phase1" else (2, 2)
         expected = {(single, 0.4): singles, (first, 0.4): votes, (second, 0.7): votes, (third, 0.7): votes}
         assert Counter(drawn) == expected, task
     assert len(seeds) == (12 if protocol == "phase1" else 4)

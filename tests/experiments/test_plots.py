@@ -18,21 +18,26 @@ SCALING = {
     f"{kind}-{k}{more}": 0.5 for kind in ("vote", "checked") for k in (2, 3) for more in ("", "+memory", "+matts")
 }
 CASES = {
-    "two arms": (rows({"baseline": 0.5, "memory": 0.6}, 20), config(), {"accuracy.png"}),
+    "two arms": (rows({"baseline": 0.5, "memory": 0.6}, 20), config(), {"accuracy.png", "terciles.png"}),
     "bank sizes": (
         rows({"baseline": 0.5, "memory": 0.6, "memory-10": 0.5}, 20),
         config(bank_sizes=(10,)),
-        {"accuracy.png", "bank_growth.png"},
+        {"accuracy.png", "bank_growth.png", "terciles.png"},
     ),
     "scaling": (
         rows({"baseline": 0.4, "memory": 0.5, **SCALING}, 20),
         config(protocol="scaling", attempts=(2, 3), modes=("parallel", "sequential")),
-        {"accuracy.png", "scaling.png", "tokens.png"},
+        {"accuracy.png", "scaling.png", "tokens.png", "terciles.png"},
+    ),
+    "partly aided": (
+        rows({"baseline": 0.4, "memory": 0.5, "guarded": 0.5, "long": 0.4, "gated-3": 0.5, "half-3": 0.5}, 20),
+        config(arms=("baseline", "memory", "guarded", "long", "gated", "half")),
+        {"accuracy.png", "terciles.png"},
     ),
     "stream": (
         stream_rows({"baseline": 0.5, "memory": 0.5}, 20),
         config(protocol="stream", train=None, seeds=(0, 1)),
-        {"accuracy.png", "bank_growth.png"},
+        {"accuracy.png", "bank_growth.png", "terciles.png"},
     ),
     "one arm, one row": ([row("memory")], config(arms=("memory",)), {"accuracy.png"}),
     "only learned so far": ([row("learning")], config(), set()),

@@ -5,6 +5,7 @@ import json
 import re
 
 from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from rich.console import Console
 
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
@@ -79,3 +80,26 @@ def by_arm(run):
     for row in run.results.rows:
         arms.setdefault(row.arm, []).append(row)
     return arms
+
+
+class SeededModel(ScriptedChatModel):
+    """Its script is told the seed of a call; what each call was told is kept."""
+
+    seed: int | None = None
+    temperature: float | None = None
+    sampled: list = []
+
+    def _generate(self, messages, stop=None, run_manager=None, **sampling):
+        self.sampled.append((messages, sampling))
+        said = self.script(messages, sampling.get("seed"))
+        if isinstance(said, Exception):
+            raise said
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+
+def seeded(script):
+    return SeededModel(script, sampled=[])
+
+
+def is_solving(messages):
+    return "You check whether" not in messages[0].text and "teach problem solving" not in messages[0].text

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reasoningbank_langgraph.errors import MissingDependencyError
-from reasoningbank_langgraph.experiments.arms import Arm, arms_of
+from reasoningbank_langgraph.experiments.arms import GUARDED, Arm, arms_of
 from reasoningbank_langgraph.experiments.report.drawing import DARK, LIGHT, Theme, canvas, key, png, share_axis, title
+from reasoningbank_langgraph.experiments.report.terciles_plot import terciles_plot
 from reasoningbank_langgraph.experiments.results import ResultRow
 from reasoningbank_langgraph.experiments.stats import Interval
 from reasoningbank_langgraph.experiments.summary import ArmSummary, Summary
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ACCURACY, SCALING, TOKENS, GROWTH = "accuracy.png", "scaling.png", "tokens.png", "bank_growth.png"
+TERCILES = "terciles.png"
 _MARKS = {"plain": "o", "memory": "s", "control": "D", "scaling": "^", "both": "P"}
 
 _LINES = {
@@ -47,6 +49,7 @@ def draw(rows: Sequence[ResultRow], summary: Summary) -> dict[str, Picture]:
         ACCURACY: _accuracy,
         SCALING: _scaling,
         TOKENS: _tokens,
+        TERCILES: terciles_plot,
         GROWTH: _stream if summary.config.protocol == "stream" else _bank_sizes,
     }
     drawn = {name: (kind(rows, summary, LIGHT), kind(rows, summary, DARK)) for name, kind in kinds.items()}
@@ -109,7 +112,7 @@ def _around_zero(axes: Axes, lines: Sequence[Interval], theme: Theme) -> None:
 def _scaling(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
     """Accuracy and pass@k over the attempts, a panel for each mode."""
     summaries = {arm.arm: arm for arm in summary.arms}
-    arms = [arm for arm in arms_of(summary.config) if arm.name in summaries]
+    arms = [arm for arm in _arms_on_lines(summary) if arm.name in summaries]
     modes = list(dict.fromkeys(arm.mode for arm in arms if arm.attempts > 1))
     if not modes:
         return None
@@ -150,7 +153,7 @@ def _attempts_label(summary: Summary) -> str:
 
 def _tokens(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Figure, str] | None:
     """Accuracy over what a problem costs in tokens, a line for each mode and memory."""
-    arms = {arm.name: arm for arm in arms_of(summary.config)}
+    arms = {arm.name: arm for arm in _arms_on_lines(summary)}
     found = [(arms[one.arm], one) for one in summary.arms if one.arm in arms and arms[one.arm].bank is None]
     lines = list(dict.fromkeys((arm.mode, _line_of(arm)) for arm, _ in found if arm.attempts > 1))
     if not lines:
@@ -168,6 +171,11 @@ def _tokens(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fig
     )
     key(figure, theme)
     return figure, "Accuracy over the tokens of a problem for each number of attempts; figures in the table."
+
+
+def _arms_on_lines(summary: Summary) -> list[Arm]:
+    """Those that differ in nothing but the attempts and the memory that all of these see."""
+    return [arm for arm in arms_of(summary.config) if arm.use == "all" and not arm.more and arm.name != GUARDED]
 
 
 def _line_of(arm: Arm) -> str:
@@ -194,14 +202,15 @@ def _bank_sizes(rows: Sequence[ResultRow], summary: Summary, theme: Theme) -> tu
     summaries = {arm.arm: arm for arm in summary.arms}
     arms = [arm for arm in arms_of(summary.config) if arm.name in summaries and arm.attempts == 1]
     whole = len({row.id for row in rows if row.arm not in {arm.name for arm in arms}}) or summary.config.train_limit
-    sizes = [(arm.bank or whole, summaries[arm.name].accuracy) for arm in arms if arm.memory == "retrieved"]
+    with_memory = [arm for arm in arms if arm.bank or arm.name == "memory"]
+    sizes = [(arm.bank or whole, summaries[arm.name].accuracy) for arm in with_memory]
     if len(sizes) < 2:
         return None
     figure, (axes,) = canvas([2.9], theme)
     title(axes, "Accuracy over the size of the bank", theme)
     sizes.sort(key=lambda point: point[0])
     _with_bars(axes, [size for size, _ in sizes], [accuracy for _, accuracy in sizes], theme)
-    for plain in (summaries[arm.name].accuracy for arm in arms if arm.memory == "none"):
+    for plain in (summaries[arm.name].accuracy for arm in arms if arm.name == "baseline"):
         axes.axhline(plain.value, color=theme.plain, linestyle="--", linewidth=1.6, label="no memory")
         axes.axhspan(plain.low, plain.high, color=theme.plain, alpha=0.12, linewidth=0)
     share_axis(axes.yaxis)
