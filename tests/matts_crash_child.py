@@ -97,9 +97,9 @@ class Life:
 real_add, real_search = MemoryBank.add, MemoryBank.search
 
 
-def dying_add(bank, life, items, *, episodes=(), cap=5):
+def dying_add(bank, life, items, **left):
     life.die("before write")
-    written = real_add(bank, items, episodes=episodes, cap=cap)
+    written = real_add(bank, items, **left)
     life.die("after write")
     return written
 

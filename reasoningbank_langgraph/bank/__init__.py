@@ -22,20 +22,18 @@
 from reasoningbank_langgraph.bank.access import Totals
 from reasoningbank_langgraph.bank.adding import WeighedResult, WriteResult
 from reasoningbank_langgraph.bank.bank import MemoryBank
-from reasoningbank_langgraph.bank.branches import Branch, ids_of_branch
+from reasoningbank_langgraph.bank.branches import ids_of_branch
 from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, NOTHING, Recalled, Show, check_show
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match, task_key_without_secrets
-from reasoningbank_langgraph.bank.searching import Question, check_question
+from reasoningbank_langgraph.bank.searching import check_question
 
 __all__ = [
     "EXAMPLE_FLOOR",
     "NOTHING",
-    "Branch",
     "Imported",
     "Match",
     "MemoryBank",
-    "Question",
     "Recalled",
     "Show",
     "Totals",

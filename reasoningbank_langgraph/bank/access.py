@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp
@@ -14,6 +14,7 @@ from reasoningbank_langgraph.bank.crediting import utility_of, visible_credits
 from reasoningbank_langgraph.bank.examples import Recalled, Show
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, to_episode
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
+from reasoningbank_langgraph.bank.searching import Question
 from reasoningbank_langgraph.bank.snapshots import Past, items_then, rows_then
 from reasoningbank_langgraph.bank.writer_lock import awriting, writing
 from reasoningbank_langgraph.errors import PastBankError
@@ -22,7 +23,6 @@ from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, beside
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Item
 
-    from reasoningbank_langgraph.bank.searching import Question
     from reasoningbank_langgraph.policies import Evidence
     from reasoningbank_langgraph.records import Episode, MemoryItem, RetrievedExample, RetrievedMemory
 
@@ -64,13 +64,12 @@ class StoreAccess:
     def _search_examples(self, question: Question) -> Ops[list[RetrievedExample]]:
         return examples.search_examples(self.namespace, self._on_branch(question), self._past)
 
-    def _recall(self, question: Question, show: Show, min_example_score: float | None) -> Ops[Recalled]:
-        one = question._replace(k=1, max_items=1, min_score=min_example_score)
-        if show == "lessons":
-            return Recalled((yield from self._search(question)), [])
+    def _recall(self, show: Show, min_example_score: float | None, asked: Mapping[str, Any]) -> Ops[Recalled]:
+        question = Question.asked(**asked)
+        shown = self._search_examples(question._replace(k=1, max_items=1, min_score=min_example_score))
         if show == "examples":
-            return Recalled([], (yield from self._search_examples(one)))
-        return Recalled(*(yield from examples.together(self._search(question), self._search_examples(one))))
+            return Recalled((), (yield from shown))
+        return Recalled(*(yield from examples.together(self._search(question), shown)))
 
     def _on_branch(self, question: Question) -> Question:
         """Return the question as asked on the branch of the checkpoint that is looked at, unless it names one."""

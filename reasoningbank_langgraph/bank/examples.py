@@ -19,8 +19,8 @@ Show = Literal["lessons", "examples", "both"]
 """What is shown before a task. `lessons`: what was learned on similar tasks, as notes; `examples`: a similar task and
 its solution, as if the model had just solved it; `both`: first the example, then the lessons."""
 EXAMPLE_FLOOR: Final = 0.35
-"""How similar the task of an example must be. With the packaged embedder one of 200 pairs of tasks of different kinds
-is that similar, and the nearest task of the same kind is for about half of all tasks."""
+"""How similar the task of an example must be. Of 22 tasks of six kinds, with the packaged embedder, one pair of
+different kinds among 200 is that similar, and ten tasks have a task of their own kind that is."""
 _PER_EXPERIENCE = 6
 """Episodes of one experience at most."""
 

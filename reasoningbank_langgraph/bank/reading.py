@@ -107,19 +107,23 @@ class BankReader(StoreAccess):
         branch = Branch.asking(thread_id, written, attempt)
         return await self._aread(self._search_examples(Question(task, task_id, k, k, min_score, branch)))
 
-    def recall(self, question: Question, show: Show, min_example_score: float | None) -> Recalled:
+    def recall(self, show: Show, min_example_score: float | None, **question: Any) -> Recalled:
         """Return what is shown before a task, lessons, an example or both, with one embedding call.
 
         Args:
-            question: what `search` is asked.
             show: which of them.
             min_example_score: lowest similarity of the task of the example; None for no limit.
+            question: the arguments of `search`.
         """
-        return self._read(self._recall(question, show, min_example_score))
+        if show == "lessons":
+            return Recalled(self.search(**question), ())
+        return self._read(self._recall(show, min_example_score, question))
 
-    async def arecall(self, question: Question, show: Show, min_example_score: float | None) -> Recalled:
+    async def arecall(self, show: Show, min_example_score: float | None, **question: Any) -> Recalled:
         """Async form of `recall`."""
-        return await self._aread(self._recall(question, show, min_example_score))
+        if show == "lessons":
+            return Recalled(await self.asearch(**question), ())
+        return await self._aread(self._recall(show, min_example_score, question))
 
     def get(self, item_id: str) -> MemoryItem | None:
         """Return one item, whatever its status, or None."""

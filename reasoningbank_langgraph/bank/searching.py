@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from reasoningbank_langgraph.bank.branches import Branch, IsVisible, visibility
 from reasoningbank_langgraph.bank.crediting import credits_of
@@ -37,6 +37,22 @@ class Question(NamedTuple):
     max_items: int
     min_score: float | None
     branch: Branch
+
+    @classmethod
+    def asked(
+        cls,
+        task: str,
+        *,
+        task_id: str | None = None,
+        k: int = 1,
+        max_items: int = 3,
+        min_score: float | None = None,
+        thread_id: str | None = None,
+        written: Iterable[str] | None = None,
+        attempt: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Return what the arguments of `MemoryBank.search` ask."""
+        return cls(task, task_id, k, max_items, min_score, Branch.asking(thread_id, written, attempt))
 
 
 def check_question(k: int, max_items: int, min_score: float | None) -> None:

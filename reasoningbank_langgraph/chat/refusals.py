@@ -92,12 +92,20 @@ def _kind_of_one(error: BaseException) -> FailureKind | None:
     status = getattr(error, "status_code", None)
     if status in _STATUSES:
         return _STATUSES[status]
-    if _NO_KEY.search(str(error)):
+    if _NO_KEY.search(_said(error)):
         return "key"
     if isinstance(status, int):
         return "unreachable" if status >= 500 else None
     names = {kind.__name__ for kind in type(error).__mro__}
     return next((kind for kind, known in _CLASSES.items() if names & known), None)
+
+
+def _said(error: BaseException) -> str:
+    """Return what an error says; the text of a foreign error is foreign code, which may fail."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - as above
+        return ""
 
 
 def refuses_format(error: Exception) -> bool:

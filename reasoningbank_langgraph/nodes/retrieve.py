@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reasoningbank_langgraph.bank import (
     EXAMPLE_FLOOR,
     NOTHING,
-    Branch,
     MemoryBank,
-    Question,
     Recalled,
     Show,
     check_question,
@@ -120,7 +118,7 @@ def create_lookup(
     def retrieve(state: State, context: Context) -> Update:
         search = start(state, context)
         try:
-            found = search.bank.recall(search.question, *asked)
+            found = search.bank.recall(*asked, **search.question)
             return search.update(found, search.bank.guard(guard.model) if guard and any(found) else None)
         except Exception as error:
             if not is_outage(error):
@@ -130,7 +128,7 @@ def create_lookup(
     async def aretrieve(state: State, context: Context) -> Update:
         search = start(state, context)
         try:
-            found = await search.bank.arecall(search.question, *asked)
+            found = await search.bank.arecall(*asked, **search.question)
             return search.update(found, await search.bank.aguard(guard.model) if guard and any(found) else None)
         except Exception as error:
             if not is_outage(error):
@@ -149,8 +147,16 @@ class _Search:
         self.started, self.context, self.bank = time.perf_counter(), context, bank
         self.state, self.begun, self.guard, self.show = state, begun, guard, looking.show
         attempt = (begun or state)["attempt"]
-        branch = Branch.asking(context.thread_id, ids_of_branch(state), attempt)
-        self.question = Question(attempt["task"], attempt["task_id"], *looking[:3], branch)
+        self.question: dict[str, Any] = {
+            "task": attempt["task"],
+            "task_id": attempt["task_id"],
+            "k": looking.k,
+            "max_items": looking.max_items,
+            "min_score": looking.min_score,
+            "thread_id": context.thread_id,
+            "written": ids_of_branch(state),
+            "attempt": attempt,
+        }
 
     def update(self, found: Recalled, status: GuardStatus | None = None, problem: str | None = None) -> Update:
         trial = self._trial(found, status)
@@ -178,7 +184,7 @@ class _Search:
         """Return how the guard wants the task to be solved, None without a guard or anything to show."""
         if self.guard is None or status is None:
             return None
-        trial = self.guard.trial(task_key_without_secrets(self.question.task), status)
+        trial = self.guard.trial(task_key_without_secrets(self.question["task"]), status)
         ids = () if trial.withheld else tuple(memory.item.id for memory in found.memories)
         return trial.model_copy(update={"ids": ids})
 

@@ -1,17 +1,53 @@
 """A success at the most similar other task is found to be shown as an example: whole, of this branch, in one call."""
 
+from itertools import combinations
+
+import numpy as np
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, create_reasoning_bank
-from reasoningbank_langgraph.bank import EXAMPLE_FLOOR, Branch, Question
+from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
+from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.records import utc_now
 from tests.bank.test_episodes import episode
 from tests.bank.test_forgetting import NAMESPACE, STORES, lesson
 from tests.loop_fakes import indexed_memory, learner, open_store
 
 TASK = "red green blue"
+KINDS = {
+    "word problems": [
+        "Tom had 12 apples and gave 5 to Ann. How many are left?",
+        "A shop sold 30 pens on Monday and 18 on Tuesday. How many pens were sold in all?",
+        "Maria saves 4 dollars each week for 9 weeks. How much does she have?",
+        "There are 6 boxes with 8 pencils each and 5 loose pencils. How many pencils are there?",
+        "A bus had 40 seats, 13 were empty. How many people sat down?",
+    ],
+    "algebra": [
+        "Solve 3x + 5 = 20 for x.",
+        "Find the roots of x^2 - 5x + 6 = 0.",
+        "Simplify (2a+b)^2 - b^2.",
+        "If f(x)=2x-1, what is f(f(3))?",
+    ],
+    "geometry": [
+        "What is the area of a triangle with base 6 and height 4?",
+        "A circle has radius 3. What is its circumference?",
+        "The sides of a right triangle are 5 and 12. Find the hypotenuse.",
+    ],
+    "code": [
+        "Write a Python function that reverses a linked list.",
+        "Fix the off-by-one error in this binary search.",
+        "Write a SQL query that lists customers without orders.",
+        "Parse a CSV file and sum the third column in Python.",
+    ],
+    "errands": [
+        "Book a table for two at an Italian restaurant on Friday.",
+        "Find the cheapest flight from Berlin to Rome in May.",
+        "Change the shipping address of my last order.",
+    ],
+    "facts": ["Who wrote Don Quixote?", "What is the capital of Australia?", "When did the Roman empire fall?"],
+}
 
 
 def filled(store, *episodes):
@@ -109,16 +145,29 @@ def test_lessons_and_examples_are_found_in_one_batch_with_one_embedding_call(kin
         bank = filled(store, episode("e", task="red green white"))
         bank.add([lesson("a", task="red green grey")])
         before = len(store.embeddings.calls)
-        question = Question(TASK, None, 1, 3, None, Branch.asking(thread, (), None))
-        both = bank.recall(question, "both", EXAMPLE_FLOOR)
+        question = {"task": TASK, "thread_id": thread, "written": ()}
+        both = bank.recall("both", EXAMPLE_FLOOR, **question)
         assert ([memory.item.id for memory in both.memories], found(bank)) == (["a"], ["e"])
         assert [example.episode.id for example in both.examples] == ["e"]
         assert len(store.embeddings.calls) == before + 2  # the other one is `found`
-        for show, kept in (("lessons", both._replace(examples=[])), ("examples", both._replace(memories=[]))):
-            assert bank.recall(question, show, EXAMPLE_FLOOR) == kept
+        for show, kept in (("lessons", both._replace(examples=())), ("examples", both._replace(memories=()))):
+            assert bank.recall(show, EXAMPLE_FLOOR, **question) == kept
 
 
 async def test_examples_are_searched_asynchronously_too():
     bank = filled(indexed_memory(), episode("e", task="red green white"))
     assert await bank.asearch_examples(TASK) == bank.search_examples(TASK) != []
     assert await bank.as_of(utc_now()).asearch_examples(TASK) == bank.search_examples(TASK)
+
+
+def test_the_floor_keeps_tasks_of_other_kinds_out_and_lets_near_ones_of_the_same_kind_in():
+    tasks = [(kind, task) for kind, some in KINDS.items() for task in some]
+    vectors = np.array(default_embeddings().embed_documents([task for _, task in tasks]))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    pairs = [(one, other, vectors[one] @ vectors[other]) for one, other in combinations(range(len(tasks)), 2)]
+    same, different = ([p for p in pairs if (tasks[p[0]][0] == tasks[p[1]][0]) is equal] for equal in (True, False))
+    assert len(different) == 200
+    assert sum(score >= EXAMPLE_FLOOR for *_, score in different) <= 2
+    served = {number for *both, score in same if score >= EXAMPLE_FLOOR for number in both}
+    assert len(tasks) == 22
+    assert len(served) >= 9
