@@ -43,7 +43,11 @@ this one a success; `first`: nothing else decided; `function`: the function pass
 
 
 class Comparison(TypedDict):
-    """How the rollouts of one task did with lessons and without them: the evidence for and against these lessons."""
+    """How the rollouts of one task did with lessons and without them.
+
+    With `Scaling(memory="half")` it is fair evidence for or against these lessons. With `on_disagreement` it is not:
+    the rollouts without were looked at first, and those that agree are never compared.
+    """
 
     ids: list[str]
     """Ids of the lessons that were shown."""

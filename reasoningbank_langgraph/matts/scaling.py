@@ -75,8 +75,8 @@ class Scaling:
     """Seconds one rollout may take, judge and checks included; then it counts as failed. None for no limit."""
     memory: MemoryUse = "all"
     """Which rollouts see the memory: `all`, `none`, a `half`, or with `on_disagreement` those after the first ones, and
-    only if the first ones, made without memory, disagree. `half` and `on_disagreement` tell what memory did for a task:
-    `selection["comparison"]`."""
+    only if the first ones, made without memory, disagree. `selection["comparison"]` counts what came of both sides; it
+    is fair evidence with `half` only."""
     unaided: int | None = None
     """With `on_disagreement`: rollouts that run without memory first, fewer than k. Default: a bare majority of k."""
     agreement: float = 1.0
