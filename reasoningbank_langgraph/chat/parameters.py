@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 WEAK_BELOW = 3_000_000_000
 """Parameters. Measured with models of 0.5 and 1.5 billion; larger ones keep the prompts of the paper."""
-TEACHES_FROM = 300_000_000
-"""Parameters. Smaller models are asked for no lessons: of SmolLM2-135M's tips none could be used."""
+TINY_BELOW, TEACHES_FROM = 1_000_000_000, 300_000_000
+"""Parameters. A tiny model is asked for its tip more briefly. Models of fewer than `TEACHES_FROM` are not asked at all:
+of SmolLM2-135M's tips none could be used."""
 PARAMETERS = "parameters"
 """The key of a model's `metadata` that says how many it has."""
 _IN_NAME = re.compile(r"(?<![a-z0-9.])(?:(\d+(?:\.\d+)?)b|(\d{3})m)(?![a-z0-9])", re.IGNORECASE)

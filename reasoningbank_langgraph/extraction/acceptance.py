@@ -31,6 +31,7 @@ _RAW = 20_000
 _TEMPLATES = (
     prompts.EXTRACT_USER,
     prompts.TIP_USER,
+    prompts.TIP_USER_SHORT,
     prompts.TIP_AGAIN,
     prompts.TIP_CONTRAST,
     prompts.EXTRACT_SUCCESS,

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.context import room_in
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
-from reasoningbank_langgraph.chat.parameters import TEACHES_FROM, is_weak, parameters_of
+from reasoningbank_langgraph.chat.parameters import TEACHES_FROM, TINY_BELOW, is_weak, parameters_of
 from reasoningbank_langgraph.chat.refusals import kind_of_failure
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction.acceptance import Extraction, accept
@@ -48,6 +48,11 @@ class ModelLimits(NamedTuple):
         weak = is_weak(model) if weak is None else weak
         cap = min(max_tokens, _TIP) if weak else max_tokens
         return cls(cap, room_in(model, cap), weak, parameters_of(model))
+
+    @property
+    def tip(self) -> str:
+        """The prompt for a tip."""
+        return prompts.TIP_USER if (self.parameters or TINY_BELOW) >= TINY_BELOW else prompts.TIP_USER_SHORT
 
     def learns_from(self, statuses: Collection[VerdictStatus]) -> bool:
         """Say whether its lessons on attempts with these verdicts are worth asking for."""

@@ -25,6 +25,7 @@ PROMPT_HASH = prompts.prompt_hash(
     prompts.EXTRACT_USER,
     prompts.TIP_SYSTEM,
     prompts.TIP_USER,
+    prompts.TIP_USER_SHORT,
     prompts.TIP_AGAIN,
     prompts.GENERAL_USER,
     prompts.EXTRACT_SUCCESS,
@@ -84,7 +85,7 @@ class LessonExtractor(Runnable[Judged, Extraction]):
         if verdict.status == "failure" and attempt.reference:
             right = clean_line(attempt.reference)[:_REFERENCE]
             rationale = f"{rationale.rstrip('.')}. The right answer, which no lesson may name: {right}"
-        question = (prompts.TIP_USER if weak else prompts.EXTRACT_USER).format(
+        question = (self.limits.tip if weak else prompts.EXTRACT_USER).format(
             task=task_block(attempt, room.task),
             trajectory=trajectory_block(attempt, room.trajectory),
             answer=answer_block(attempt, room.answer),

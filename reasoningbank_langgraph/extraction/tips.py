@@ -54,7 +54,9 @@ def parse_tip(reply: object) -> ParsedItems:
     if parts is None or len(text) > LONGEST_TIP or len(_SENTENCE_END.findall(text)) > MOST_SENTENCES:
         return ParsedItems([], "unparsed")
     when, what = parts
-    return ParsedItems([{"title": _title(when), "description": f"{when}.", "content": what}])
+    return ParsedItems(
+        [{"title": _title(when), "description": f"Use this {when[0].lower()}{when[1:]}.", "content": what}]
+    )
 
 
 def _when_and_what(text: str) -> tuple[str, str] | None:

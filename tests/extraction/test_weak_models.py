@@ -38,7 +38,7 @@ SUCCESS, FAILURE = Verdict(status="success", judge="x"), Verdict(status="failure
 TIP = "When a problem asks for the sum of two quantities, you add them together."
 LESSON = {
     "title": "Sum of two quantities",
-    "description": "When a problem asks for the sum of two quantities.",
+    "description": "Use this when a problem asks for the sum of two quantities.",
     "content": "You add them together.",
 }
 
@@ -102,6 +102,13 @@ def test_a_weak_model_is_asked_for_a_tip_and_sees_the_attempt_as_it_was():
     assert extractor.caller.asked_how() == {"asked": "plain", "fallbacks": {}}
 
 
+@pytest.mark.parametrize(("parameters", "known"), [(1_777_088_000, True), (494_032_768, False)])
+def test_a_model_of_less_than_a_billion_parameters_is_asked_more_briefly(parameters, known):
+    chat = weak(TIP, parameters=parameters)
+    assert LessonExtractor(chat).invoke(Judged(attempt(), SUCCESS)).items == [LESSON]
+    assert ("what is known" in asked(chat)) is known
+
+
 @pytest.mark.parametrize(("verdict", "parameters"), [(FAILURE, 1_777_088_000), (SUCCESS, 134_515_008)])
 def test_a_model_whose_lessons_are_of_no_use_is_asked_nothing(verdict, parameters):
     assert LessonExtractor(weak(parameters=parameters)).invoke(Judged(attempt(), verdict)).reason == "weak_model"
@@ -132,25 +139,25 @@ def test_a_tip_of_no_use_is_asked_for_again(said):
         (
             "When a problem asks for the price after a discount, a tax, and a tip, subtract the discount first.",
             "Price after a discount, a tax, and a tip",
-            "When a problem asks for the price after a discount, a tax, and a tip.",
+            "Use this when a problem asks for the price after a discount, a tax, and a tip.",
             "Subtract the discount first.",
         ),
         (
             '"When a problem asks for speed. Divide the distance by the time."',
             "Speed",
-            "When a problem asks for speed.",
+            "Use this when a problem asks for speed.",
             "Divide the distance by the time.",
         ),
         (
             "When a problem asks for the total of water, flour, and salt, add the three.",
             "Total of water, flour, and salt",
-            "When a problem asks for the total of water, flour, and salt.",
+            "Use this when a problem asks for the total of water, flour, and salt.",
             "Add the three.",
         ),
         (
             "When a problem asks for what is left, follow these steps:\n1. Add what was used.\n2. Subtract it.",
             "What is left",
-            "When a problem asks for what is left.",
+            "Use this when a problem asks for what is left.",
             "Follow these steps: Add what was used. Subtract it.",
         ),
     ],
