@@ -8,6 +8,8 @@
 - `guarding`: what the guard of a bank knows: a row for each model, and one for each task that counted in a test
 - `operations`: operations of a bank, as generators that yield batches for the store and are sent the results
 - `adding`: writing the lessons and the episodes of one experience: all together or none, and once
+- `redistil`: making the lessons of a bank anew from its episodes: the model is asked, each experience is written
+- `distillations`: putting new lessons in the place of the old ones of their experience, and taking them back
 - `searching`: finding the lessons that fit a task
 - `examples`: finding an attempt that can be shown as a worked example: a success at the most similar other task
 - `branches`: which of a thread's lessons a branch of it may see, and which are known to belong to another branch
@@ -23,9 +25,11 @@ from reasoningbank_langgraph.bank.access import Totals
 from reasoningbank_langgraph.bank.adding import WeighedResult, WriteResult
 from reasoningbank_langgraph.bank.bank import MemoryBank
 from reasoningbank_langgraph.bank.branches import ids_of_branch
+from reasoningbank_langgraph.bank.distillations import Undone
 from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, NOTHING, Recalled, Show, check_show
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match, task_key_without_secrets
+from reasoningbank_langgraph.bank.redistil import Redistilled
 from reasoningbank_langgraph.bank.searching import check_question
 
 __all__ = [
@@ -35,8 +39,10 @@ __all__ = [
     "Match",
     "MemoryBank",
     "Recalled",
+    "Redistilled",
     "Show",
     "Totals",
+    "Undone",
     "WeighedResult",
     "WriteResult",
     "check_match",

@@ -85,7 +85,10 @@ def _credit_of_pair(left: Experience, trial: Counted) -> GroupCredit | None:
 
 
 def _add_records(namespace: Namespace, match: Match, left: Experience, evidence: Sequence[PutOp]) -> Ops[WriteResult]:
-    """Write lessons and episodes and, in the same batch, what the experience says of the memory it was shown."""
+    """Write lessons and episodes and, in the same batch, what the experience says of the memory it was shown.
+
+    Where its lessons were made anew since, no lesson is left to write: those are of the same attempt.
+    """
     episodes = yield from _new_episodes(namespace, left.episodes)
     if not left.items:
         yield from _write([*episodes, *evidence])
@@ -98,6 +101,9 @@ def _add_records(namespace: Namespace, match: Match, left: Experience, evidence:
     if same_attempt and not stored:
         _warn_of_other_outcome(same_attempt[0].value, items[0])
         yield from _write(evidence)
+        return WriteResult([row.key for row in same_attempt], 0)
+    if any(item.redistil_run for item in stored.values()):
+        yield from _write([*episodes, *evidence])
         return WriteResult([row.key for row in same_attempt], 0)
     fresh = _fresh(items, stored)
     puts = [put(item, namespace, match, carries_task_vector=item.id == items[0].id) for item in fresh]

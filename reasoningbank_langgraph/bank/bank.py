@@ -16,6 +16,7 @@ from reasoningbank_langgraph.bank.branches import checkpointed, latest, orphans
 from reasoningbank_langgraph.bank.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match
 from reasoningbank_langgraph.bank.reading import BankReader
+from reasoningbank_langgraph.bank.redistil import Redistilling
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.namespaces import check_filled
 from reasoningbank_langgraph.policies import Evidence, GuardStatus
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
-class MemoryBank(BankReader):
+class MemoryBank(BankReader, Redistilling):
     """The lessons of one namespace, and the episodes they were learned from.
 
     Args:

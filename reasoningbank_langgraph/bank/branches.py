@@ -53,8 +53,13 @@ class Branch(NamedTuple):
         return cls(name, frozenset(ids), line, (attempt or {}).get("began", began))
 
     def unknown_rows(self, rows: Iterable[Item]) -> list[Item]:
-        """Return the rows of the thread that the branch does not know."""
-        return [row for row in rows if row.value["thread_id"] == self.thread_id and row.key not in self.known_ids]
+        """Return the rows of the thread that the branch does not know, by their id or by others of their experience."""
+        return [
+            row
+            for row in rows
+            if row.value["thread_id"] == self.thread_id
+            and self.known_ids.isdisjoint((row.key, *row.value.get("known_as", ())))
+        ]
 
 
 def ids_of_branch(state: Mapping[str, Any]) -> list[str]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.bank.arguments import as_id
 from reasoningbank_langgraph.bank.item_values import (
+    NEVER,
     TASK_VECTOR,
     Namespace,
     attempt_of_row,
     delete,
-    retired,
+    micros,
     rewrite,
 )
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
@@ -21,7 +23,7 @@ from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, RESERVED_ENDING
 from reasoningbank_langgraph.records import ItemStatus, utc_now
 
 if TYPE_CHECKING:
-    from langgraph.store.base import SearchItem
+    from langgraph.store.base import PutOp, SearchItem
 
 Value = dict[str, Any]
 
@@ -118,16 +120,26 @@ def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -
     if not affected:
         return []
     moment = utc_now()
-    values = {
-        "status": status,
-        "retired_at": None if status == "active" else moment.isoformat(),
-        "retired": retired(status, moment),
-        "updated_at": moment.isoformat(),
-    }
-    after = {row.key: {**row.value, **values} if row.key in affected else row.value for row in rows}
-    changed = {key: after[key] for key in affected} | _handed_on(after, affected)
-    yield [rewrite(namespace, key, value) for key, value in changed.items()]
+    changed = {row.key: with_status(row.value, status, moment) for row in rows if row.key in affected}
+    yield rewritten(namespace, {row.key: row.value for row in rows}, changed)
     return affected
+
+
+def with_status(value: Mapping[str, Any], status: ItemStatus, moment: datetime) -> Value:
+    """Return a row with another status since a moment. It remembers the times between which it was out of use."""
+    fields: Value = {"status": status, "updated_at": moment.isoformat()}
+    if status == "active":
+        gap = [value["retired"], micros(moment)]
+        fields |= {"retired_at": None, "retired": NEVER, "gaps": [*value.get("gaps", ()), gap]}
+    elif value["status"] == "active":
+        fields |= {"retired_at": moment.isoformat(), "retired": micros(moment)}
+    return {**value, **fields}
+
+
+def rewritten(namespace: Namespace, before: Mapping[str, Value], changed: Mapping[str, Value]) -> list[PutOp]:
+    """Return the operations that write changed rows; those of their experiences stay findable by the task."""
+    after = {**before, **changed}
+    return [rewrite(namespace, key, value) for key, value in {**changed, **_handed_on(after, changed)}.items()]
 
 
 def _descendants(lessons: Sequence[SearchItem], episodes: Sequence[SearchItem], ancestors: Iterable[str]) -> set[str]:
@@ -159,10 +171,4 @@ def _handed_on(after: Mapping[str, Value], affected: Iterable[str]) -> dict[str,
         if carriers and active and not set(carriers) & set(active):
             successor = group[active[0]]
             changed[active[0]] = {**successor, "index": [TASK_VECTOR, *successor["index"]]}
-            # Given up by the others: InMemoryStore refuses a batch that embeds one text twice.
-            changed |= {key: {**group[key], "index": _without_task(group[key])} for key in carriers}
     return changed
-
-
-def _without_task(value: Value) -> list[str]:
-    return [field for field in value["index"] if field != TASK_VECTOR]

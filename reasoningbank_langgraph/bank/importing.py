@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -45,11 +46,12 @@ def import_file(namespace: Namespace, match: Match, path: Path, exported: Export
     stored = {row.key: to_item(row) for row in rows}
     by_digest = {row.value["attempt_digest"]: row.value["experience_id"] for row in rows}
     fresh = [_fresh(path, members, stored) for members in experiences.values() if not _is_replay(members, by_digest)]
-    known_experiences = {item.experience_id for item in stored.values()}
+    known_experiences = {item.experience_id for item in stored.values() if item.status == "active"}
+    names = _names(exported)
     place = beside(namespace, EPISODES)
     kept = yield from rows_where(place, {})
     episodes = _fresh_episodes(path, exported.episodes, {row.key: to_episode(row) for row in kept})
-    groups = [_puts(namespace, match, items, known_experiences) for items in fresh]
+    groups = [_puts(namespace, match, items, known_experiences, names) for items in fresh]
     added = sum(map(len, groups))
     written: list[PutOp] = []
     for batch in _batches([*groups, *([put_episode(episode, place)] for episode in episodes)]):
@@ -63,13 +65,36 @@ def import_file(namespace: Namespace, match: Match, path: Path, exported: Export
 
 
 def _puts(
-    namespace: Namespace, match: Match, items: Sequence[MemoryItem], known_experiences: Collection[str]
+    namespace: Namespace,
+    match: Match,
+    items: Sequence[MemoryItem],
+    known_experiences: Collection[str],
+    names: Mapping[str, list[str]],
 ) -> list[PutOp]:
-    """Return the operations that write one experience; its first item carries the task's vector if none does yet."""
+    """Return the operations that write one experience; its first item in use carries the task's vector if none does.
+
+    Items that were made anew are also known by what else there is of their experience.
+    """
+    carrier = next((item for item in items if item.status == "active"), items[0]) if items else None
     return [
-        put(item, namespace, match, carries_task_vector=place == 0 and item.experience_id not in known_experiences)
-        for place, item in enumerate(items)
+        put(
+            item,
+            namespace,
+            match,
+            carries_task_vector=item is carrier and item.experience_id not in known_experiences,
+            **({"known_as": names[item.experience_id]} if item.redistil_run else {}),
+        )
+        for item in items
     ]
+
+
+def _names(exported: Exported) -> dict[str, list[str]]:
+    """Return the ids of the lessons and episodes of each experience."""
+    names: dict[str, list[str]] = {}
+    records: list[MemoryItem | Episode] = [item for _, item in exported.items]
+    for record in [*records, *(episode for _, episode in exported.episodes)]:
+        names.setdefault(record.experience_id, []).append(record.id)
+    return names
 
 
 def _batches(experiences: Sequence[list[PutOp]]) -> Iterator[list[PutOp]]:
@@ -86,15 +111,17 @@ def _batches(experiences: Sequence[list[PutOp]]) -> Iterator[list[PutOp]]:
 def _by_experience(path: Path, numbered: Sequence[Numbered]) -> dict[str, list[Numbered]]:
     lines: dict[str, int] = {}
     experiences: dict[str, list[Numbered]] = {}
+    in_use: Counter[str] = Counter()
     for number, item in numbered:
         if item.id in lines:
             raise ImportFileError(path, number, f"the id {item.id!r} is on line {lines[item.id]} as well")
         lines[item.id] = number
         members = experiences.setdefault(item.experience_id, [])
         members.append((number, without_secrets(item)))
-        if len(members) > ITEMS_PER_GROUP:
+        in_use[item.experience_id] += item.status == "active"
+        if in_use[item.experience_id] > ITEMS_PER_GROUP:
             raise ImportFileError(
-                path, number, f"experience {item.experience_id!r} has more than {ITEMS_PER_GROUP} items"
+                path, number, f"experience {item.experience_id!r} has more than {ITEMS_PER_GROUP} items in use"
             )
     return experiences
 

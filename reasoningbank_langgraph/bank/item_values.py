@@ -68,11 +68,11 @@ def matched_text(task: str) -> str:
     return " ".join(task.split())[:MATCHED_CHARS]
 
 
-def put(item: MemoryItem, namespace: Namespace, match: Match, *, carries_task_vector: bool) -> PutOp:
-    """Return the operation that writes an item for the first time."""
+def put(item: MemoryItem, namespace: Namespace, match: Match, *, carries_task_vector: bool, **more: Any) -> PutOp:
+    """Return the operation that writes an item for the first time, with further fields of its row."""
     lesson = ["lesson"] if match != "task" else []
     index = [*([TASK_VECTOR] if carries_task_vector and match != "lesson" else []), *lesson]
-    return PutOp(namespace, item.id, {**_row(item, namespace), "index": index}, index or False)
+    return PutOp(namespace, item.id, {**_row(item, namespace), **more, "index": index}, index or False)
 
 
 def put_episode(episode: Episode, namespace: Namespace) -> PutOp:

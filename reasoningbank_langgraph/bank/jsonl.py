@@ -17,8 +17,9 @@ from reasoningbank_langgraph.records import Episode, MemoryItem
 
 Kept = TypeVar("Kept", MemoryItem, Episode)
 
-FORMAT, VERSION = "reasoningbank", 2
-"""Version 2 counts its episodes. A file without any is of version 1, which older packages read; others they refuse."""
+FORMAT, VERSION = "reasoningbank", 3
+"""Version 2 counts its episodes, and version 3 may hold lessons that were made anew. A file without either is of
+version 1. Older packages read the versions they know and refuse others."""
 LINE_BYTES = 2_000_000
 """Longer than the longest item."""
 
@@ -42,9 +43,10 @@ def write(path: Path, items: Sequence[MemoryItem], episodes: Sequence[Episode]) 
         OSError: the file cannot be written.
     """
     check_file(path)
-    head: dict[str, Any] = {"format": FORMAT, "version": 1, "items": len(items)}
-    if episodes:
-        head |= {"version": VERSION, "episodes": len(episodes)}
+    version = VERSION if any(item.redistil_run for item in items) else 2 if episodes else 1
+    head: dict[str, Any] = {"format": FORMAT, "version": version, "items": len(items)}
+    if version > 1:
+        head["episodes"] = len(episodes)
     lines = [json.dumps(entry) + "\n" for entry in (head, *(record.to_json() for record in (*items, *episodes)))]
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from langgraph.store.base import PutOp
 from langgraph.store.memory import InMemoryStore
 
-from reasoningbank_langgraph.bank.item_values import Namespace, distinct, find
+from reasoningbank_langgraph.bank.item_values import TASK_VECTOR, Namespace, distinct, find
 from reasoningbank_langgraph.driver import adrive, drive
-from reasoningbank_langgraph.namespaces import bank_of
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Op, SearchItem
@@ -52,13 +51,15 @@ def _accepted(store: BaseStore, ops: Sequence[Op]) -> Ops[list[Any]]:
 
 
 def _may_refuse(store: BaseStore, ops: Sequence[Op]) -> bool:
-    """Say whether a store might refuse a batch that embeds a text twice, as episodes do.
+    """Say whether a store might refuse a batch that embeds a text twice.
 
-    InMemoryStore refuses it, and another store may wrap one.
+    InMemoryStore refuses it, and another store may wrap one: a task is embedded twice for an episode and a lesson of
+    it, and for a new lesson and one whose place it takes.
     """
-    with_episodes = any(isinstance(op, PutOp) and bank_of(op.namespace) != op.namespace for op in ops)
+    puts = [op for op in ops if isinstance(op, PutOp) and TASK_VECTOR in (op.index or ())]
+    tasks = [op.value[TASK_VECTOR].rstrip(" ") for op in puts if op.value]
     embeds_once = getattr(store, "embeds_a_text_once", False)
-    return isinstance(store, InMemoryStore) or (with_episodes and not embeds_once)
+    return isinstance(store, InMemoryStore) or (len(tasks) > len(set(tasks)) and not embeds_once)
 
 
 def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:

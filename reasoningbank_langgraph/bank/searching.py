@@ -70,7 +70,9 @@ def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[l
         **(past.active_filter if past else {"status": "active"}),
         "expires": {"$gt": past.at if past else micros(utc_now())},
     }
-    hits, is_visible = yield from nearest(namespace, namespace, question, where, ITEMS_PER_GROUP * question.k)
+    limit = ITEMS_PER_GROUP * question.k  # none has more items in use; of a past bank, some rows were not in use then
+    hits, is_visible = yield from nearest(namespace, namespace, question, where, max(limit, PAGE) if past else limit)
+    hits = [hit for hit in hits if past is None or past.contains(hit)]
     best = best_of_experiences(hits, question.min_score)
     worth: Mapping[str, Credit] = {}
     near = list(best)[: question.k]
@@ -85,7 +87,7 @@ def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[l
     own = {hit.key: hit.score for hit in hits}
     memories: list[RetrievedMemory] = []
     for name, group in zip(chosen, groups, strict=True):
-        visible = [row for row in group if is_visible(row)]
+        visible = [row for row in group if is_visible(row) and (past is None or past.contains(row))]
         by_score = sorted(visible, key=lambda row: (-(own.get(row.key) or 0.0), row.key))
         ranked = sorted(by_score, key=lambda row: -worth.get(row.key, Credit()).utility)
         memories += [_retrieved(row, best[name], own.get(row.key), past, worth.get(row.key)) for row in ranked]

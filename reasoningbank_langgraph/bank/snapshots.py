@@ -48,7 +48,8 @@ class Past(NamedTuple):
 
     def contains(self, row: Item) -> bool:
         """Say whether a row was in the bank and active."""
-        return bool(row.value["since"] <= self.at < row.value["retired"])
+        in_a_gap = any(start <= self.at < end for start, end in row.value.get("gaps", ()))
+        return bool(row.value["since"] <= self.at < row.value["retired"]) and not in_a_gap
 
     def item(self, row: Item) -> MemoryItem:
         """Return the record of a row that was in the bank: it was active then, whatever happened to it later."""

@@ -53,6 +53,8 @@ def _print_item(item: MemoryItem) -> None:
             f"      from: {shorten(item.task, 100)} ({item.created_at:%Y-%m-%d %H:%M})\n      {as_options(item)}", "dim"
         )
     )
+    if item.redistil_run:
+        console.print(Text(f"      made anew by {item.provenance.model}, run {item.redistil_run}", "dim"))
 
 
 @bank_app.command()
@@ -80,11 +82,8 @@ def reindex(bank: BankFolder = DEFAULT_FOLDER) -> None:
     Programs that open the bank with its old embedder are refused from then on.
     """
     require_bank(bank)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=error_console) as bar:
-        task = bar.add_task("embedding", total=None)
-        with open_to_embed(bank, reindex=lambda done, total: bar.update(task, completed=done, total=total)) as store:
-            report = store.verify()
+    with progress_bar("embedding") as update, open_to_embed(bank, reindex=update) as store:
+        report = store.verify()
     console.print(str(report))
 
 
@@ -114,6 +113,15 @@ def serve_command(
 
     with named_errors(), suppress(KeyboardInterrupt):
         serve(bank, port, ready)
+
+
+@contextmanager
+def progress_bar(description: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar, and give what moves it: a function of how many are done, and of how many."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=error_console) as bar:
+        task = bar.add_task(description, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 LEARNING_PROBLEMS, NEW_PROBLEMS = 20, 12
-_AT_ONCE = 5
-"""Problems worked on at once where the model runs elsewhere and does not say how many it takes."""
 
 _SYSTEM = ("system", "You solve math problems. Write one short line of work, then the answer in \\boxed{}.")
 
@@ -129,7 +127,7 @@ def _work_at_once(
     work: Callable[[Problem], _Result], problems: list[Problem], choice: ResolvedModel
 ) -> Iterator[_Result]:
     """Yield results as they come in; as many problems are worked on at once as the model takes."""
-    with ThreadPoolExecutor(choice.server.slots if choice.server else _AT_ONCE) as pool:
+    with ThreadPoolExecutor(choice.at_once) as pool:
         running = [pool.submit(work, problem) for problem in problems]
         try:
             for done in as_completed(running):

@@ -6,11 +6,14 @@
 - `tips`: a short tip in plain text as a lesson: how weak models are read
 - `wording`: lessons that nobody could use as they are worded
 - `literals`: details of one task that no general lesson names: its numbers, its answer, its names, its links
+- `contrast`: lessons from what sets several attempts at one task apart (paper section 4)
+- `anew`: lessons made anew from the episodes of one experience, with ids that are the same in every run
 - `results`: what an attempt leaves for the bank: lessons as items, and episodes. All ids are made, none is drawn
 - `quotations`: lessons that the text of an attempt contains: a task or a tool's output must not write lessons
 """
 
 from reasoningbank_langgraph.extraction.acceptance import Extraction, accept
+from reasoningbank_langgraph.extraction.anew import Redistiller, judged_again
 from reasoningbank_langgraph.extraction.asking import ModelLimits, ask_lessons, items_schema
 from reasoningbank_langgraph.extraction.extractor import PROMPT_HASH, Judged, LessonExtractor
 from reasoningbank_langgraph.extraction.results import IDS, Origin, make_episodes, make_items
@@ -23,9 +26,11 @@ __all__ = [
     "LessonExtractor",
     "ModelLimits",
     "Origin",
+    "Redistiller",
     "accept",
     "ask_lessons",
     "items_schema",
+    "judged_again",
     "make_episodes",
     "make_items",
 ]

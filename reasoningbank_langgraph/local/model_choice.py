@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 OPENAI_DEFAULT = "gpt-4.1-mini"
+_AT_ONCE = 5
+"""Calls at a time where the model runs elsewhere and does not say how many it takes."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,11 @@ class ResolvedModel:
     description: str
     """One line for the user: which model, where, why, and how to get a better one."""
     server: LocalModelServer | None = None
+
+    @property
+    def at_once(self) -> int:
+        """How many calls it takes at a time."""
+        return self.server.slots if self.server else _AT_ONCE
 
     def close(self) -> None:
         """Stop the local server, where there is one."""

@@ -14,7 +14,7 @@
 - `with_and_without`: rollouts with memory and without it: which are which, whether those without agree, how both did
 - `comparison`: how a model compares attempts: twice, the second time in reverse order
 - `scores`: pass@1, pass@k, majority@k and best-of-k of one run
-- `contrast`: lessons from what sets the rollouts of one task apart
+- `contrast`: the node that distils lessons from what sets the rollouts of one task apart
 """
 
 from reasoningbank_langgraph.matts.build import create_matts

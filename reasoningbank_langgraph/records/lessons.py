@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 from uuid import uuid4
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from reasoningbank_langgraph.errors import BlankFieldError, FieldTooLongError
 from reasoningbank_langgraph.messages import Text
@@ -90,10 +90,20 @@ class MemoryItem(Record):
     retired_at: UtcDatetime | None = None
     """When it stopped being active."""
     supersedes: tuple[str, ...] = ()
+    """Ids of the lessons whose place it took."""
+    redistil_run: str = ""
+    """The run of `MemoryBank.redistil` that made it; empty for a lesson of the first distillation."""
     provenance: Provenance = Provenance()
     utility: Utility = Utility()
     created_at: UtcDatetime = Field(default_factory=utc_now)
     updated_at: UtcDatetime = Field(default_factory=lambda data: data.get("created_at") or utc_now())
+
+    @model_serializer(mode="wrap")
+    def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialise(self)
+        if not self.redistil_run:
+            fields.pop("redistil_run", None)
+        return fields
 
     @model_validator(mode="after")
     def _within_caps(self) -> Self:

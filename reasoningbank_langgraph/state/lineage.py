@@ -140,7 +140,7 @@ class Lines:
         path: list[_Step] = []
         for step in self._path(_Step(*line.stages[-1][::2])):
             if step.name in self._places:
-                written = step._replace(end=value.get("since"))
+                written = step._replace(end=value.get("learned", value.get("since")))
                 return self._parted(path, step if path else written, self._places[step.name])
             path.append(step)
         whole = all(steps[-1].name in self._before for steps in (path, self._mine))

@@ -25,7 +25,17 @@ from tests.docs.types import types
 FOLDER = REPOSITORY / "docs" / "reference"
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 MODULES = {
-    "bank": ("Imported", "Match", "Recalled", "Show", "Totals", "WeighedResult", "WriteResult"),
+    "bank": (
+        "Imported",
+        "Match",
+        "Recalled",
+        "Redistilled",
+        "Show",
+        "Totals",
+        "Undone",
+        "WeighedResult",
+        "WriteResult",
+    ),
     "policies": ("Credit", "Evidence", "GroupCredit", "GuardStatus", "Pairs", "Trial"),
     "records": ("Provenance", "RetrievedExample", "Utility"),
     "store": ("StoreReport",),
