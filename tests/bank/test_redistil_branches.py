@@ -50,6 +50,17 @@ def test_a_branch_sees_the_new_lessons_of_what_it_had_learned_and_no_others(titl
     assert tasks_shown(graph, right.config) == {"add two apples": "again", "add four apples": "again"}
 
 
+def test_a_branch_that_left_an_attempt_halfway_sees_no_new_lessons_of_it():
+    store = indexed_memory()
+    graph = app(store, "12345")
+    graph.invoke({"task": "add two apples"}, CONFIG)
+    halfway = next(state for state in graph.get_state_history(CONFIG) if state.next == ("judge",))
+    graph.invoke({"task": "add three apples"}, halfway.config)
+    tip = graph.get_state(CONFIG)
+    MemoryBank(store, NAMESPACE).redistil(newer("anew"))
+    assert tasks_shown(graph, tip.config) == {"add three apples": "anew"}
+
+
 def test_new_lessons_of_an_abandoned_branch_are_forgotten_with_it():
     graph, bank, _, _ = forked(indexed_memory())
     bank.redistil(newer("anew"))
