@@ -23,7 +23,7 @@ _COMMA = re.compile(
 """One that ends the condition, none of a list in it."""
 _OPENING = re.compile(
     r"(?:when(?:ever)?|if|for|to|in)\s+(?:(?:a|an|the|any|you(?:['’]re)?|we|are|is|need|have|want|to|solv\w+|encounter\w*"
-    r"|faced|with|given|math|word|problems?|questions?|tasks?|that|which|asks?|gives?|involv\w+|requires?|for|find"
+    r"|faced|with|given|math|word|problems?|questions?|tasks?|that|which|asks?|gives?|involv\w+|requires?|for|find(?:\s+out)?"
     r"|where|about)\s+)*",
     re.IGNORECASE,
 )
@@ -78,5 +78,7 @@ def _title(when: str) -> str:
     words = (_OPENING.sub("", when, count=1) or when).split()[:_TITLE_WORDS]
     while len(words) > 1 and words[-1].strip(",;:").casefold() in _NO_ENDING:
         words.pop()
-    title = " ".join(words).rstrip(",;:")
+    title = " ".join(words)
+    title = title if ")" in title else title.partition(" (")[0]
+    title = title.rstrip(",;:")
     return title[0].upper() + title[1:]

@@ -155,6 +155,14 @@ def test_a_tip_of_no_use_is_asked_for_again(said):
             "Add the three.",
         ),
         (
+            "For problems where you need to find out the time that is spent on something in a week (like a long "
+            "walk), add it up.",
+            "Time that is spent on something in a week",
+            "Use this for problems where you need to find out the time that is spent on something in a week (like "
+            "a long walk).",
+            "Add it up.",
+        ),
+        (
             "When a problem asks for what is left, follow these steps:\n1. Add what was used.\n2. Subtract it.",
             "What is left",
             "Use this when a problem asks for what is left.",
