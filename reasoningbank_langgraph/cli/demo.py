@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-LEARNING_PROBLEMS, NEW_PROBLEMS = 20, 12
+LEARNING_PROBLEMS, NEW_PROBLEMS = 20, 20
 
 _SYSTEM = ("system", "You solve math problems. Write one short line of work, then the answer in \\boxed{}.")
 
