@@ -33,6 +33,16 @@ _EMPTY_TITLES = frozenset(
     .replace("|    ", "|")
     .split("|")
 )
+_EMPTY_WORDS = """
+    a about an and answer asked asks be break breaking by can careful carefully combine context determine down each
+    final find first follow following for from get give given gives have how identify important in information into
+    involves is it its know known make manageable need next of on once or outlined part parts problem problems
+    quantities quantity question read relationships result results series smaller solution solutions solve solved
+    solving step steps that the then there these this to understand unknown use used value values what which with
+    write you your
+    """
+_NO_ADVICE = frozenset(_EMPTY_WORDS.split())
+"""Words of which no advice can be made, as in "Use the known information to find the unknown"."""
 _COUNTED = re.compile(r"[\W\d_]+")
 _SCRIPTS = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "CYRILLIC", "ARABIC", "HEBREW", "THAI", "DEVANAGARI"}
 
@@ -53,6 +63,8 @@ def wording_fault(lesson: Mapping[str, str], task: str) -> DropReason | None:
         return "mixed_scripts"
     if _COUNTED.sub(" ", normalise_task(lesson["title"])).strip() in _EMPTY_TITLES:
         return "empty_title"
+    if _NO_ADVICE.issuperset(_COUNTED.sub(" ", normalise_task(lesson["content"])).split()):
+        return "says_nothing"
     return "about_prompt" if _PROMPT.search(text) else None
 
 

@@ -202,6 +202,9 @@ def test_a_tip_that_is_no_lesson_says_why(said, reason):
         ({"title": "Understanding the Problem"}, "empty_title"),
         ({"title": "Memory Item 1"}, "empty_title"),
         ({"content": "The problem statement is unclear."}, "about_prompt"),
+        ({"content": "Identify what is known. Use the known information to find the unknown."}, "says_nothing"),
+        ({"content": "Break the problem into smaller parts, and solve each part step by step."}, "says_nothing"),
+        ({"content": "Break the problem into the hours of each day, and add them."}, None),
     ],
 )
 def test_lessons_of_no_use_as_they_are_worded_are_told_by_why(changed, fault):
