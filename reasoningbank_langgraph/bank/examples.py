@@ -46,10 +46,12 @@ def check_show(show: Show) -> Show:
 
 
 def search_examples(namespace: Namespace, question: Question, past: Past | None) -> Ops[list[RetrievedExample]]:
-    """Return the successes at the k most similar other tasks."""
+    """Return the successes at the k most similar other tasks; of a store without an index none, unless any will do."""
     where = {**other_tasks(question), "example": "yes", **(past.active_filter if past else {})}
     place = beside(namespace, EPISODES)
     hits, _ = yield from nearest(namespace, place, question, where, _PER_EXPERIENCE * question.k)
+    if question.min_score is not None:
+        hits = [hit for hit in hits if hit.score is not None]
     return [_retrieved(hit) for hit in list(best_of_experiences(hits, question.min_score).values())[: question.k]]
 
 

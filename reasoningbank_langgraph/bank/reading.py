@@ -84,7 +84,8 @@ class BankReader(StoreAccess):
             task: text of the task at hand.
             task_id: its id; by default a hash of its text.
             k: number of examples, each of another experience.
-            min_score: lowest similarity of the two tasks, 0..1; None for no limit.
+            min_score: lowest similarity of the two tasks, 0..1, which no example of a store without an index reaches;
+                None for no limit.
             thread_id: the thread that asks; None for no branch filter.
             written: ids this branch of the thread has written, oldest first.
             attempt: what `retrieve` recorded of the attempt that asks (`state["attempt"]`); tells branches apart.

@@ -81,7 +81,8 @@ class Scaling:
     """With `on_disagreement`: rollouts that run without memory first, fewer than k. Default: a bare majority of k."""
     agreement: float = 1.0
     """With `on_disagreement`: the share of the unaided rollouts that must give the same answer, above 0 and up to 1,
-    for it to stand. One that fails, refuses or gives no answer agrees with none; what a judge says does not count."""
+    for it to stand: two at least, and more than give any other. One that fails, refuses or gives no answer agrees with
+    none; what a judge says does not count."""
 
     def __post_init__(self) -> None:
         if isinstance(self.verifiers, str):

@@ -32,11 +32,12 @@ def agree(rollouts: Sequence[Rollout], scaling: Scaling) -> bool:
     """Say whether the first rollouts, made without memory, settle the answer (`Scaling.agreement`).
 
     Only answers count, whatever a judge said of them. A rollout that failed, refused or gave no answer agrees with
-    none.
+    none. One answer alone agrees with nothing, nor do as many as there are for another one.
     """
     unjudged = [rollout.model_copy(update={"verdict": None}) for rollout in rollouts[: scaling.first_attempts]]
     groups = count_votes(unjudged)
-    return bool(groups) and len(groups[0].members) / scaling.first_attempts >= scaling.agreement
+    most, second = [*(len(group.members) for group in groups[:2]), 0, 0][:2]
+    return most > max(second, 1) and most / scaling.first_attempts >= scaling.agreement
 
 
 def compare(state: Mapping[str, Any], rollouts: Sequence[Rollout]) -> Comparison | None:

@@ -114,9 +114,10 @@ def test_of_an_experience_one_success_is_an_example(kind, tmp_path):
         assert found(bank, k=2) == ["a", "c"]
 
 
-def test_a_store_without_an_index_gives_the_newest():
+def test_a_store_without_an_index_gives_the_newest_only_where_any_example_will_do():
     bank = filled(InMemoryStore(), episode("old"), episode("new"))
-    (example,) = bank.search_examples(TASK)
+    assert bank.search_examples(TASK) == []
+    (example,) = bank.search_examples(TASK, min_score=None)
     assert (example.episode.id, example.score) == ("new", None)
     assert example.why.startswith("the store has no index: newest first")
 
