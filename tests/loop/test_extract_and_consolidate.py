@@ -2,21 +2,26 @@
 
 import pytest
 from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
 
 from reasoningbank_langgraph import (
     Attempt,
+    MemoryBank,
     MemoryItem,
+    ReasoningBankState,
     Verdict,
     create_consolidate,
     create_extract,
     create_judge,
+    create_retrieve,
 )
 from reasoningbank_langgraph.errors import MissingStateError
 from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.loop.test_node_context import minted
 from tests.loop.test_nodes import SIDES, event, run
-from tests.loop_fakes import Capped, Switched, indexed_memory, lessons
+from tests.loop_fakes import Capped, Switched, indexed_memory, learner, lessons, solver
 
 
 @SIDES
@@ -95,3 +100,24 @@ def test_consolidate_without_its_store_keeps_what_could_not_be_written_and_says_
     store.writes = ArithmeticError("wrong")
     with pytest.raises(ArithmeticError):
         run(create_consolidate(), {"lessons": items}, store, asynchronously=asynchronously)
+
+
+def test_a_forgotten_attempt_stays_forgotten_where_a_graph_of_ones_own_skips_extract():
+    verdicts = [Verdict(status="success"), Verdict(status="indeterminate", reason="no_evidence")]
+    builder = StateGraph(ReasoningBankState)
+    builder.add_node("retrieve", create_retrieve())
+    builder.add_node("solve", solver)
+    builder.add_node("judge", create_judge(judge=lambda attempt: verdicts.pop(0)))
+    builder.add_node("extract", create_extract(learner()))
+    builder.add_node("consolidate", create_consolidate())
+    builder.add_edge(START, "retrieve").add_edge("retrieve", "solve").add_edge("solve", "judge")
+    learned = {"success": "extract", "indeterminate": "consolidate"}
+    builder.add_conditional_edges("judge", lambda state: learned[state["verdict"]["status"]])
+    builder.add_edge("extract", "consolidate")
+    store, thread = indexed_memory(), {"configurable": {"thread_id": "t"}}
+    graph, bank = builder.compile(checkpointer=InMemorySaver(), store=store), MemoryBank(store, "reasoningbank")
+    graph.invoke({"task": "add two apples"}, thread)
+    assert len(bank.episodes()) == 1
+    bank.forget_all()
+    graph.invoke({"task": "draw a map"}, thread)
+    assert (bank.items(), bank.episodes()) == ([], [])
