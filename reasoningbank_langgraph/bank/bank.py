@@ -191,9 +191,10 @@ class MemoryBank(BankReader, Redistilling):
     def import_jsonl(self, path: str | os.PathLike[str]) -> Imported:
         """Add what an exported file holds and this bank lacks: all of it or, if a line is wrong, nothing.
 
-        Every line is checked before anything is written. Items keep their ids and times. Items that are in the bank
-        already are skipped, and so are attempts that are there under other ids. Up to 2,400 records appear together. If
-        the process is killed during a longer import, whole experiences remain, and the same call completes it.
+        Every line is checked before anything is written. Items keep their ids and times, but not their `utility`:
+        attempts in another bank earned it. Items that are in the bank already are skipped, and so are attempts that are
+        there under other ids. Up to 2,400 records appear together. If the process is killed during a longer import,
+        whole experiences remain, and the same call completes it.
 
         Raises:
             ImportFileError: a line is wrong; the error names it and says why.

@@ -11,7 +11,7 @@ from langgraph.store.base import PutOp, SearchOp
 
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
 from reasoningbank_langgraph.namespaces import bank_of
-from reasoningbank_langgraph.records import Episode, MemoryItem, has_visible_text, task_key, utc_now
+from reasoningbank_langgraph.records import Episode, MemoryItem, Utility, has_visible_text, task_key, utc_now
 from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.text.fencing import cut
 
@@ -129,7 +129,7 @@ def attempt_of_row(row: Item) -> str:
 
 def _row(item: MemoryItem, namespace: Namespace) -> dict[str, Any]:
     return {
-        **_common(item, namespace),
+        **_common(item.model_copy(update={"utility": Utility()}), namespace),
         "lesson": f"{item.title}. {item.description}",
         "retired": retired(item.status, item.retired_at),
         "expires": NEVER if item.valid_until is None else micros(item.valid_until),

@@ -18,8 +18,8 @@ from reasoningbank_langgraph.records import Episode, MemoryItem
 Kept = TypeVar("Kept", MemoryItem, Episode)
 
 FORMAT, VERSION = "reasoningbank", 3
-"""Version 2 counts its episodes, and version 3 may hold lessons that were made anew. A file without either is of
-version 1. Older packages read the versions they know and refuse others."""
+"""Version 2 counts its episodes, and version 3 may hold lessons that were made anew or ties of pairs. A file
+without any of these is of version 1. Older packages read the versions they know and refuse others."""
 LINE_BYTES = 2_000_000
 """Longer than the longest item."""
 
@@ -43,7 +43,7 @@ def write(path: Path, items: Sequence[MemoryItem], episodes: Sequence[Episode]) 
         OSError: the file cannot be written.
     """
     check_file(path)
-    version = VERSION if any(item.redistil_run for item in items) else 2 if episodes else 1
+    version = VERSION if any(item.redistil_run or item.utility.ties for item in items) else 2 if episodes else 1
     head: dict[str, Any] = {"format": FORMAT, "version": version, "items": len(items)}
     if version > 1:
         head["episodes"] = len(episodes)

@@ -25,6 +25,11 @@ ItemStatus = Literal["active", "superseded", "quarantined"]
 `quarantined`: it is not, because it was set aside."""
 
 
+def _without_empty(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the fields of a record, without one that older versions do not know if it says nothing."""
+    return {key: value for key, value in fields.items() if key != name or value}
+
+
 class Provenance(Record):
     """Where an item comes from: the run that wrote it and what that run had read."""
 
@@ -59,6 +64,11 @@ class Utility(Record):
     hurt: Count = 0
     """Pairs in which only the attempt without it was right."""
     ties: Count = 0
+    """Pairs in which both were right, or neither."""
+
+    @model_serializer(mode="wrap")
+    def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return _without_empty(serialise(self), "ties")
 
 
 class MemoryItem(Record):
@@ -95,15 +105,13 @@ class MemoryItem(Record):
     """The run of `MemoryBank.redistil` that made it; empty for a lesson of the first distillation."""
     provenance: Provenance = Provenance()
     utility: Utility = Utility()
+    """Filled in when a bank is read. A bank keeps it apart from its lessons, and writes and imports none."""
     created_at: UtcDatetime = Field(default_factory=utc_now)
     updated_at: UtcDatetime = Field(default_factory=lambda data: data.get("created_at") or utc_now())
 
     @model_serializer(mode="wrap")
     def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = serialise(self)
-        if not self.redistil_run:
-            fields.pop("redistil_run", None)
-        return fields
+        return _without_empty(serialise(self), "redistil_run")
 
     @model_validator(mode="after")
     def _within_caps(self) -> Self:

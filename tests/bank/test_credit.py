@@ -1,5 +1,6 @@
 """What groups of attempts say of a lesson counts once, orders lessons as similar, and sets aside one that hurts."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -14,6 +15,10 @@ from tests.loop_fakes import indexed_memory, open_store
 
 NAMESPACE = ("m",)
 TASK = "add three apples and four pears"
+OLDER_FIELDS = (
+    "id title description content outcome task task_id experience_id tags scope difficulty verifier_score valid_until "
+    "status retired_at supersedes provenance utility created_at updated_at"
+)
 WON, LOST = Credit(1, 1, 0, 0), Credit(1, 0, 1, 0)
 
 
@@ -133,6 +138,32 @@ def test_a_bank_that_is_emptied_keeps_no_credit():
     say(bank, "near", WON, "one")
     bank.forget_all()
     assert store.search(beside(NAMESPACE, CREDIT)) == []
+
+
+def test_credit_does_not_travel_in_a_file(tmp_path):
+    bank, other = filled(indexed_memory()), MemoryBank(indexed_memory(), ("other",))
+    say(bank, "near", Credit(2, 1, 0, 1), "one")
+    bank.export_jsonl(tmp_path / "bank.jsonl")
+    head, *lines = map(json.loads, (tmp_path / "bank.jsonl").read_text().splitlines())
+    assert head["version"] == 3
+    assert lines[0]["utility"] == {"used": 2, "helped": 1, "hurt": 0, "ties": 1}
+    other.import_jsonl(tmp_path / "bank.jsonl")
+    assert {item.id: item.utility for item in other.items()} == dict.fromkeys(("near", "nearly", "far"), Utility())
+    say(other, "near", LOST, "two")
+    assert other.get("near").utility == Utility(used=1, hurt=1)
+
+
+def test_rows_and_lines_have_only_the_fields_that_older_versions_know(tmp_path):
+    store = indexed_memory()
+    bank, older = filled(store), {"used", "helped", "hurt"}
+    bank.add([lesson("told").model_copy(update={"utility": Utility(used=3, ties=3)})])
+    say(bank, "near", WON, "one")
+    assert [set(row.value["utility"]) for row in store.search(NAMESPACE) if "lesson" in row.value] == [older] * 4
+    bank.export_jsonl(tmp_path / "bank.jsonl")
+    head, *lines = map(json.loads, (tmp_path / "bank.jsonl").read_text().splitlines())
+    assert head["version"] == 1
+    assert [set(line["utility"]) for line in lines] == [older] * 4
+    assert [set(line) for line in lines] == [set(OLDER_FIELDS.split())] * 4
 
 
 def test_the_newest_groups_count(monkeypatch):
