@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from langgraph.store.base import GetOp, PutOp
 
 from reasoningbank_langgraph.bank.crediting import count_credit
-from reasoningbank_langgraph.bank.forgetting import set_status
+from reasoningbank_langgraph.bank.forgetting import change_of_status
 from reasoningbank_langgraph.bank.guarding import Counted, count
 from reasoningbank_langgraph.bank.item_values import (
     Match,
@@ -67,9 +67,10 @@ def add(namespace: Namespace, match: Match, left: Experience, cap: int) -> Ops[W
         raise InvalidRecordError("add() takes the records of one experience: call it once for each")
     trial = yield from count(namespace, left.trial)
     credit = yield from count_credit(namespace, left.credit or _credit_of_pair(left, trial))
-    written = yield from _add_records(namespace, match, left, [*trial.puts, *credit.puts])
+    evidence = [*trial.puts, *credit.puts]
     if credit.harmful:
-        yield from set_status(namespace, credit.harmful, "quarantined")
+        evidence += (yield from change_of_status(namespace, credit.harmful, "quarantined"))[1]
+    written = yield from _add_records(namespace, match, left, evidence)
     result = WeighedResult(*written)
     result.switched, result.quarantined = trial.switched, credit.harmful
     return result

@@ -46,7 +46,7 @@ def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: b
     removed = {row.key for row in rows if all(row.value.get(name) == value for name, value in selectors.items())}
     named = removed & {selectors.get("id", "")} - {row.key for row in lessons}
     if cascade:
-        removed |= _descendants(lessons, episodes, removed)
+        removed = _with_descendants(lessons, episodes, removed)
     return [*named, *(yield from remove(namespace, removed))]
 
 
@@ -113,16 +113,23 @@ def _without_groups(rows: Iterable[SearchItem], removed: Collection[str]) -> lis
 
 def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -> Ops[list[str]]:
     """Set the status of those items that have another one; return their ids."""
+    affected, puts = yield from change_of_status(namespace, ids, status)
+    if puts:
+        yield puts
+    return affected
+
+
+def change_of_status(
+    namespace: Namespace, ids: Collection[str], status: ItemStatus
+) -> Ops[tuple[list[str], list[PutOp]]]:
+    """Return the ids of those items that have another status, and the operations that set it."""
     if status not in get_args(ItemStatus):
         raise ValueError(f"status must be one of {', '.join(get_args(ItemStatus))}, got {status!r}")
     rows = yield from rows_where(namespace, {})
     affected = [row.key for row in rows if row.key in ids and row.value["status"] != status]
-    if not affected:
-        return []
     moment = utc_now()
     changed = {row.key: with_status(row.value, status, moment) for row in rows if row.key in affected}
-    yield rewritten(namespace, {row.key: row.value for row in rows}, changed)
-    return affected
+    return affected, rewritten(namespace, {row.key: row.value for row in rows}, changed)
 
 
 def with_status(value: Mapping[str, Any], status: ItemStatus, moment: datetime) -> Value:
@@ -140,6 +147,21 @@ def rewritten(namespace: Namespace, before: Mapping[str, Value], changed: Mappin
     """Return the operations that write changed rows; those of their experiences stay findable by the task."""
     after = {**before, **changed}
     return [rewrite(namespace, key, value) for key, value in {**changed, **_handed_on(after, changed)}.items()]
+
+
+def _with_descendants(
+    lessons: Sequence[SearchItem], episodes: Sequence[SearchItem], chosen: Collection[str]
+) -> set[str]:
+    """Return the keys of these rows, of all that descend from them, and of all that goes with those and theirs.
+
+    An episode goes with the last of its lessons, so what was learned from the episode goes too.
+    """
+    gone, before = set(chosen), -1
+    while len(gone) > before:
+        before = len(gone)
+        gone |= _descendants(lessons, episodes, gone)
+        gone.update(_episodes_gone(episodes, lessons, gone))
+    return gone
 
 
 def _descendants(lessons: Sequence[SearchItem], episodes: Sequence[SearchItem], ancestors: Iterable[str]) -> set[str]:

@@ -11,7 +11,7 @@ from reasoningbank_langgraph.namespaces import CREDIT, beside
 from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit
 from reasoningbank_langgraph.records import Provenance, Utility
 from tests.bank.test_forgetting import lesson
-from tests.loop_fakes import indexed_memory, open_store
+from tests.loop_fakes import Switched, indexed_memory, open_store
 
 NAMESPACE = ("m",)
 TASK = "add three apples and four pears"
@@ -84,6 +84,16 @@ def test_a_lesson_that_was_taken_back_is_not_set_aside_again_by_the_same_evidenc
     assert all(not one.quarantined for one in written)
     assert bank.get("near").status == "active"
     assert say(bank, "near", LOST, "one more").quarantined == ["near"]
+
+
+def test_a_lesson_that_hurts_is_quarantined_in_the_write_that_shows_it():
+    store = Switched()
+    bank = filled(store)
+    say_often(bank, "near", LOST, 6)
+    failures = iter([None, ConnectionError("gone")])
+    store.writes = lambda: next(failures, None)
+    assert say(bank, "near", LOST, "the seventh").quarantined == ["near"]
+    assert bank.get("near").status == "quarantined"
 
 
 def test_what_a_group_says_counts_once():

@@ -11,7 +11,7 @@ from reasoningbank_langgraph import MemoryBank, create_reasoning_bank
 from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.records import utc_now
-from tests.bank.test_episodes import episode
+from tests.bank.test_episodes import episode, of_episode
 from tests.bank.test_forgetting import NAMESPACE, STORES, lesson
 from tests.loop_fakes import indexed_memory, learner, open_store
 
@@ -172,3 +172,14 @@ def test_the_floor_keeps_tasks_of_other_kinds_out_and_lets_near_ones_of_the_same
     served = {number for *both, score in same if score >= EXAMPLE_FLOOR for number in both}
     assert len(tasks) == 22
     assert len(served) >= 9
+
+
+@pytest.mark.parametrize("chosen", ["a", "old 1"])
+def test_what_was_learned_from_an_episode_is_forgotten_with_the_lesson_that_takes_it_along(chosen):
+    bank = MemoryBank(indexed_memory(), NAMESPACE)
+    group = [episode(f"old {number}", experience="old") for number in range(2)]
+    bank.add([of_episode("a", group[0])], episodes=group)
+    copied = episode("copied", used=("old 0",), shown=("old 0",))
+    bank.add([of_episode("b", copied)], episodes=[copied])
+    bank.forget(chosen)
+    assert (bank.items(), bank.episodes()) == ([], [])
