@@ -12,7 +12,7 @@ from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.matts.build import build_matts
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes._loop import LoopNodes, check_guard
-from reasoningbank_langgraph.solvers import retrieve_node, solver_node
+from reasoningbank_langgraph.solvers import heard_by, solver_node
 from reasoningbank_langgraph.state import ChannelNames, LoopState, Selector, loop_state
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def create_reasoning_bank(
 
     schema = loop_state(LoopState, nodes.names, state_schema)
     steps: list[tuple[str, Any]] = [
-        ("retrieve", retrieve_node(solver, nodes.names, schema, nodes.retrieve(), show=show)),
+        ("retrieve", nodes.retrieve(heard_by(solver, nodes.names, schema, show=show))),
         ("solve", solver_node(solver, nodes.names, schema)),
     ]
     if learn:

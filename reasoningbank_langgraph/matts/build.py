@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableLambda
@@ -23,12 +22,13 @@ from reasoningbank_langgraph.matts.solver_channels import SolverChannels
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes._base import MemoryNode
 from reasoningbank_langgraph.nodes._loop import LoopNodes, check_guard
-from reasoningbank_langgraph.solvers import retrieve_node
+from reasoningbank_langgraph.solvers import heard_by
 from reasoningbank_langgraph.state import ChannelNames, Selector, loop_state
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import Match, Show
     from reasoningbank_langgraph.judges import JudgeLike
+    from reasoningbank_langgraph.nodes.retrieve import Heard
     from reasoningbank_langgraph.policies import Guard
 
 
@@ -205,9 +205,7 @@ def build_matts(
     builder.add_node("gather", create_gather(scaling))
     builder.add_node("select", _select(scaling, nodes), input_schema=schema)
     builder.add_edge("rollout", "gather")
-    _add_memory(
-        builder, scaling, nodes, partial(retrieve_node, solver, names, attempt.builder.state_schema, show=nodes.show)
-    )
+    _add_memory(builder, scaling, nodes, heard_by(solver, names, attempt.builder.state_schema, show=nodes.show))
     if learn:
         compares = scaling.memory == "half"
         contrast = create_contrast(nodes.distiller(), names, compares=compares, time_limit=nodes.time_limit)
@@ -218,22 +216,20 @@ def build_matts(
     return builder
 
 
-def _add_memory(
-    builder: StateGraph[Any, Any, Any, Any], scaling: Scaling, nodes: LoopNodes, shown_to_solver: Callable[[Any], Any]
-) -> None:
+def _add_memory(builder: StateGraph[Any, Any, Any, Any], scaling: Scaling, nodes: LoopNodes, heard: Heard) -> None:
     """Look lessons up before the rollouts, or once those without any disagree, or not at all; send the waves."""
     fan_out = create_fan_out(scaling, nodes.names)
     next_step = create_next(scaling, fan_out)
     start, branches = RunnableLambda(_without_earlier_rollouts, name="start"), ["rollout", "select"]
     if scaling.memory in ("all", "half"):
         first = "retrieve"
-        builder.add_node(first, shown_to_solver(nodes.retrieve()) | start)
+        builder.add_node(first, nodes.retrieve(heard) | start)
     else:
         first = "begin"
         builder.add_node(first, nodes.begin() | start)
     if scaling.memory == "on_disagreement":
         branches.append("retrieve")
-        late = shown_to_solver(nodes.retrieve(begins=False))
+        late = nodes.retrieve(heard, begins=False)
         builder.add_node("retrieve", late, input_schema=builder.state_schema)  # the edge after it counts rollouts
         builder.add_conditional_edges("retrieve", fan_out, ["rollout"])
     builder.add_edge(START, first)

@@ -11,7 +11,7 @@ from reasoningbank_langgraph.nodes._base import MemoryNode
 from reasoningbank_langgraph.nodes.consolidate import create_consolidate
 from reasoningbank_langgraph.nodes.extract import create_extract
 from reasoningbank_langgraph.nodes.judge import create_judge
-from reasoningbank_langgraph.nodes.retrieve import Lookup, create_begin, create_lookup
+from reasoningbank_langgraph.nodes.retrieve import Heard, Lookup, create_begin, create_lookup
 from reasoningbank_langgraph.policies import Guard
 from reasoningbank_langgraph.state import ChannelNames
 
@@ -64,9 +64,9 @@ class LoopNodes:
         """Return the node that begins an attempt without looking for lessons."""
         return create_begin(self.names)
 
-    def retrieve(self, *, begins: bool = True) -> MemoryNode:
+    def retrieve(self, heard: Heard, *, begins: bool = True) -> MemoryNode:
         """Return the node that finds lessons for the task, and begins the attempt unless another node did."""
-        looking = Lookup(self.k, self.max_items, self.min_score, self.show, self.min_example_score)
+        looking = Lookup(self.k, self.max_items, self.min_score, self.show, self.min_example_score, heard)
         return create_lookup(self.names, self.namespace, looking, self.guard, begins=begins)
 
     def judge(self) -> MemoryNode:

@@ -75,6 +75,17 @@ def create_retrieve(
     return create_lookup(names, namespace, looking, guard, begins=True)
 
 
+class Heard(NamedTuple):
+    """What the solver can be shown."""
+
+    lessons: bool
+    examples: bool
+
+    def of(self, found: Recalled) -> Recalled:
+        """Return what of this it is shown: the rest was not used, so no lesson stems from it and no guard counts it."""
+        return Recalled(found.memories if self.lessons else (), found.examples if self.examples else ())
+
+
 class Lookup(NamedTuple):
     """What is looked for in the bank, as in `create_retrieve`."""
 
@@ -83,6 +94,7 @@ class Lookup(NamedTuple):
     min_score: float | None
     show: Show
     min_example_score: float | None
+    heard: Heard = Heard(True, True)
 
     def check(self) -> None:
         """Raise `ValueError` where a bank cannot be asked for that."""
@@ -118,7 +130,7 @@ def create_lookup(
     def retrieve(state: State, context: Context) -> Update:
         search = start(state, context)
         try:
-            found = search.bank.recall(*asked, **search.question)
+            found = looking.heard.of(search.bank.recall(*asked, **search.question))
             return search.update(found, search.bank.guard(guard.model) if guard and any(found) else None)
         except Exception as error:
             if not is_outage(error):
@@ -128,7 +140,7 @@ def create_lookup(
     async def aretrieve(state: State, context: Context) -> Update:
         search = start(state, context)
         try:
-            found = await search.bank.arecall(*asked, **search.question)
+            found = looking.heard.of(await search.bank.arecall(*asked, **search.question))
             return search.update(found, await search.bank.aguard(guard.model) if guard and any(found) else None)
         except Exception as error:
             if not is_outage(error):

@@ -4,6 +4,6 @@
 - `inserted_messages`: messages that the loop adds to a solver's conversation, marked by their ids
 """
 
-from reasoningbank_langgraph.solvers.agents import retrieve_node, solver_node
+from reasoningbank_langgraph.solvers.agents import heard_by, solver_node
 
-__all__ = ["retrieve_node", "solver_node"]
+__all__ = ["heard_by", "solver_node"]

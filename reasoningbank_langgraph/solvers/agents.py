@@ -12,6 +12,7 @@ from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from reasoningbank_langgraph.messages import to_messages
+from reasoningbank_langgraph.nodes.retrieve import Heard
 from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.solvers.inserted_messages import (
     EXAMPLE,
@@ -69,25 +70,19 @@ def solver_node(solver: Any, names: ChannelNames, schema: type[Any], *, checks: 
     return solver
 
 
-def retrieve_node(solver: Any, names: ChannelNames, schema: type[Any], retrieve: Any, *, show: Show) -> Any:
-    """Return the node that retrieves for a solver in a graph with this state.
-
-    Where the solver cannot be shown lessons or examples, a warning is logged, and what was retrieved is taken back.
-    """
+def heard_by(solver: Any, names: ChannelNames, schema: type[Any], *, show: Show) -> Heard:
+    """Return what a solver in a graph with this state can be shown, and log a warning for what it cannot."""
     reads = _channels(solver)
     if reads is None:
         reads = _input_channels(solver, schema)
     elif names.messages in reads:
-        return retrieve
-    deaf: dict[str, Any] = {}
-    if show != "examples" and not _LESSONS & set(reads):
+        return Heard(lessons=True, examples=True)
+    heard = Heard(lessons=bool(_LESSONS & set(reads)), examples=bool(_EXAMPLES & set(reads)))
+    if show != "examples" and not heard.lessons:
         logger.warning("the solver is shown no lessons: its state has no channel `memory_prompt: str`")
-        deaf |= {"memories": [], "memory_prompt": ""}
-    if show != "lessons" and not _EXAMPLES & set(reads):
+    if show != "lessons" and not heard.examples:
         logger.warning("the solver is shown no examples: its state has no channel `memory_messages: list`")
-        deaf |= {"memory_examples": [], "memory_messages": []}
-    # What the solver cannot be shown is taken back: it is not learned with it, and no lesson stems from it.
-    return retrieve | RunnableLambda(lambda update: {**update, **deaf}, name="take_back") if deaf else retrieve
+    return heard
 
 
 def _input_channels(solver: Any, schema: type[Any]) -> Collection[str]:
