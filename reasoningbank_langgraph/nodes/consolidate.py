@@ -150,7 +150,8 @@ class _Writing:
 
     def break_off(self, unwritten: list[UnwrittenAttempt], error: Exception) -> Update:
         problem = log_outage("consolidate", error)
-        waiting = [attempt for attempt in unwritten if attempt["items"] or attempt.get("episodes")]
+        parts = ("items", "episodes", "trial", "credit")
+        waiting = [attempt for attempt in unwritten if any(attempt.get(part) for part in parts)]
         return {**self.update(problem), "unwritten": waiting, "memory_error": problem}
 
 

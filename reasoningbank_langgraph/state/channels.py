@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -170,8 +171,10 @@ class OfLastRun(_UntilTheEnd):
 
 
 def experience_of(waiting: Mapping[str, Any]) -> str:
-    """Return the experience of an attempt that waits, which has lessons, episodes or both."""
-    return str([*waiting["items"], *waiting.get("episodes", ())][0]["experience_id"])
+    """Return the experience of an attempt that waits; one without lessons and episodes is known by its evidence."""
+    if records := [*waiting["items"], *waiting.get("episodes", ())]:
+        return str(records[0]["experience_id"])
+    return json.dumps([waiting["namespace"], waiting.get("trial"), waiting.get("credit")], sort_keys=True)
 
 
 class Waiting(Latest):

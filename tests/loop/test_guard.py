@@ -226,6 +226,20 @@ def test_a_count_waits_with_its_lessons_where_the_store_is_out_of_reach():
     assert status(store).shown + status(store).held_out == before.shown + before.held_out + 2
 
 
+def test_counts_wait_where_nothing_else_is_left_to_write():
+    store = Switched()
+    solve(app(store), range(1))
+    options = {"judge": lambda attempt: True, "guard": QUICK, "namespace": BANK, "episodes": False}
+    built = create_reasoning_bank(hindered, model=learner(titles=()), **options)
+    graph = built.compile(checkpointer=InMemorySaver(), store=store)
+    store.writes = StoreUnavailableError("down")
+    waiting = [len(graph.invoke({"task": task(number)}, thread("late"))["unwritten"]) for number in (1, 2)]
+    assert (waiting, status(store)) == ([1, 2], GuardStatus())
+    store.writes = None
+    assert graph.invoke({"task": task(3)}, thread("late"))["unwritten"] == []
+    assert status(store).shown + status(store).held_out == 3
+
+
 def test_a_bank_that_is_emptied_forgets_what_its_guard_knew():
     store = indexed_memory()
     solve(app(store), range(24))
