@@ -142,7 +142,7 @@ class ReasoningBankState(_Conversation, total=False):
     memory_error: Annotated[str | None, Latest]
     """Why the bank could not be read or written in this run, which went on without it; None if it could."""
     unwritten: Annotated[list[UnwrittenAttempt], Waiting]
-    """Attempts whose lessons, episodes and counts for the guard wait for the bank to be reachable."""
+    """Attempts whose lessons and episodes wait for the bank to be reachable."""
     written: Annotated[list[str], add_ids]
     """Ids of all items this branch of the thread has in the bank, filled by `consolidate`. A graph that contains the
     loop as a node needs this channel too: it tells the thread's branches apart."""
