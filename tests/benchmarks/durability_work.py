@@ -102,7 +102,7 @@ def imported(number):
 
 
 def _import(lessons, store, folder):
-    jsonl.write(folder / "lessons.jsonl", lessons)
+    jsonl.write(folder / "lessons.jsonl", lessons, [])
     MemoryBank(store, LESSONS).import_jsonl(folder / "lessons.jsonl")
 
 
