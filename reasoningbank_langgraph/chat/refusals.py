@@ -75,11 +75,16 @@ def way_out(error: BaseException) -> str | None:
 
 
 def kind_of_failure(error: BaseException) -> FailureKind:
-    """Return what kind of failure an error stands for, told by itself or by what caused it."""
+    """Return what kind of failure an error stands for, told by itself or by what caused it.
+
+    An error that is raised again and again may be among its own causes.
+    """
     cause: BaseException | None = error
-    while cause is not None:
+    seen = set[int]()
+    while cause is not None and id(cause) not in seen:
         if (kind := _kind_of_one(cause)) is not None:
             return kind
+        seen.add(id(cause))
         cause = cause.__cause__
     return "other"
 

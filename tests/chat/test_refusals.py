@@ -68,3 +68,9 @@ def test_a_verdict_keeps_what_kind_of_failure_it_was():
     for error, kind in ((ConnectionError("gone"), "unreachable"), (status(429), "busy"), (KeyError("x"), "other")):
         verdict = LLMJudge(ScriptedChatModel(lambda _, error=error: error))(attempt)
         assert (verdict.status, verdict.reason, verdict.failure) == ("indeterminate", "error", kind)
+
+
+def test_an_error_among_its_own_causes_has_a_kind():
+    first, second = ValueError("first"), ValueError("second")
+    first.__cause__, second.__cause__ = second, first
+    assert kind_of_failure(first) == "other"
