@@ -64,3 +64,18 @@ def matts(solver, store=None, saver=None, **options):
 
 def bank(store):
     return MemoryBank(store, "reasoningbank")
+
+
+def fails_once(builder, name):
+    """Let a node of a graph in the making fail the first time, after its work."""
+    node, failed = builder.nodes[name].runnable, []
+    inner = node.invoke
+
+    def once(state, config=None, **kwargs):
+        result = inner(state, config, **kwargs)
+        if not failed:
+            failed.append(1)
+            raise RuntimeError("power cut")
+        return result
+
+    object.__setattr__(node, "invoke", once)

@@ -19,7 +19,6 @@ from reasoningbank_langgraph.experiments.wording import points_interval
 from reasoningbank_langgraph.math_answers import equivalent, extract_answer
 from reasoningbank_langgraph.math_solver.problems import Problem
 
-_SOLUTION = "its solution"
 _WIDE = 150
 """Columns where the output is not a terminal."""
 
@@ -36,7 +35,7 @@ class DemoResult(NamedTuple):
     recalled: str
     """The lesson or the solved problem that was shown, empty where there was none."""
     learned: str
-    """The lesson, else what is kept of a right solution, empty where there is none."""
+    """The title of the lesson, empty where there is none."""
 
     @classmethod
     def of(cls, problem: Problem, values: Mapping[str, Any]) -> DemoResult:
@@ -45,7 +44,7 @@ class DemoResult(NamedTuple):
         right = found is not None and equivalent(problem.answer or "", found)
         recalled = [memory["item"]["title"] for memory in values.get("memories") or []]
         recalled += [example["episode"]["task"] for example in values.get("memory_examples") or []]
-        learned = [*(lesson["title"] for lesson in values.get("lessons") or []), *([_SOLUTION] if right else [])]
+        learned = [lesson["title"] for lesson in values.get("lessons") or []]
         marked = found is not None
         return cls(problem, found or values["answer"], marked, right, "".join(recalled[:1]), "".join(learned[:1]))
 
@@ -80,7 +79,8 @@ class DemoReport:
             for result in results:
                 self.learned_on.append(result)
                 right = sum(one.right for one in self.learned_on)
-                bar.console.print(self._line(result.problem, result.as_text(), "learned", result.learned))
+                kept = result.learned or ("its solution" if result.right else "")
+                bar.console.print(self._line(result.problem, result.as_text(), "learned", kept))
                 bar.update(task, advance=1, description=f"right {right}, in the bank: {self._contents()}")
 
     def second_pass(self, count: int, pairs: Iterable[tuple[DemoResult, DemoResult]]) -> None:
@@ -123,8 +123,7 @@ class DemoReport:
     def _titles(self) -> list[str]:
         """Up to three lessons of this run, the right attempts' first, each once."""
         ordered = sorted(self.learned_on, key=lambda result: not result.right)
-        titles = dict.fromkeys(result.learned for result in ordered if result.learned)
-        return [title for title in titles if title != _SOLUTION][:3]
+        return list(dict.fromkeys(result.learned for result in ordered if result.learned))[:3]
 
     def conclusion(self) -> str:
         """Return whether the bank helped, as far as the pairs show it."""

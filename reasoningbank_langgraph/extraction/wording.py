@@ -24,15 +24,12 @@ _PROMPT = re.compile(
     r"|begin (?:task|attempt)",
     re.IGNORECASE,
 )
-_EMPTY_TITLES = frozenset(
-    """
+_TITLES = """
     advice|description|general advice|general tip|key takeaway|lesson|lesson learned|math problem|memory item|method
     name of the method|problem|problem solving|problem solving steps|reading the problem|read the problem|solution|steps
     the problem|tip|title|understand the problem|understanding the problem|understand the question|word problem
-    """.replace("\n", "|")
-    .replace("|    ", "|")
-    .split("|")
-)
+    """
+_EMPTY_TITLES = frozenset(title.strip() for title in _TITLES.replace("\n", "|").split("|"))
 _EMPTY_WORDS = """
     a about an and answer asked asks be break breaking by can careful carefully combine context determine down each
     final find first follow following for from get give given gives have how identify important in information into

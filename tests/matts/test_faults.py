@@ -15,7 +15,7 @@ from reasoningbank_langgraph import create_matts
 from reasoningbank_langgraph.errors import TooFewAttemptsError
 from tests.conftest import REPOSITORY
 from tests.loop_fakes import indexed_memory, learner
-from tests.matts_fakes import CONFIG, TASK, bank, judged_by, matts, solving
+from tests.matts_fakes import CONFIG, TASK, bank, fails_once, judged_by, matts, solving
 
 BOOM = ValueError("boom")
 
@@ -159,19 +159,9 @@ async def test_an_interrupt_passes_through_in_async_code():
 
 @pytest.mark.parametrize("failing", ["gather", "select", "extract", "consolidate"])
 def test_an_exception_after_the_rollouts_and_a_second_invoke_repeat_no_rollout(failing):
-    store, solve, failed = indexed_memory(), solving("4", "5", "4"), []
+    store, solve = indexed_memory(), solving("4", "5", "4")
     builder = create_matts(solve, model=learner(), k=3)
-    node = builder.nodes[failing].runnable
-    inner = node.invoke
-
-    def once(state, config=None, **kwargs):
-        result = inner(state, config, **kwargs)
-        if not failed:
-            failed.append(1)
-            raise RuntimeError("power cut")
-        return result
-
-    object.__setattr__(node, "invoke", once)
+    fails_once(builder, failing)
     graph = builder.compile(checkpointer=InMemorySaver(), store=store)
     with pytest.raises(RuntimeError, match="power cut"):
         graph.invoke(TASK, CONFIG)

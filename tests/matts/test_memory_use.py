@@ -11,7 +11,7 @@ from reasoningbank_langgraph import MemoryItem, ReferenceJudge, Scaling, create_
 from reasoningbank_langgraph.matts.with_and_without import without_memory
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.loop_fakes import indexed_memory, learner, lessons
-from tests.matts_fakes import CONFIG, TASK, bank, judged_by, matts, solving
+from tests.matts_fakes import CONFIG, TASK, bank, fails_once, judged_by, matts, solving
 
 GATED = {"memory": "on_disagreement", "k": 5}
 LESSON = "look for what is asked"
@@ -229,19 +229,9 @@ def test_each_task_of_a_thread_begins_without_the_memory_of_the_last_one(store):
 
 @pytest.mark.parametrize("failing", ["gather", "retrieve"])
 def test_a_run_broken_off_between_the_waves_decides_alike_and_repeats_no_rollout(store, failing):
-    solve, failed = solving("5", "4", "5", "4", "4"), []
+    solve = solving("5", "4", "5", "4", "4")
     builder = create_matts(solve, model=learner(), **GATED)
-    node = builder.nodes[failing].runnable
-    inner = node.invoke
-
-    def once(state, config=None, **kwargs):
-        result = inner(state, config, **kwargs)
-        if not failed:
-            failed.append(1)
-            raise RuntimeError("power cut")
-        return result
-
-    object.__setattr__(node, "invoke", once)
+    fails_once(builder, failing)
     graph = builder.compile(checkpointer=InMemorySaver(), store=store)
     with pytest.raises(RuntimeError, match="power cut"):
         graph.invoke(TASK, CONFIG)

@@ -16,7 +16,7 @@ from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_reasoning_bank
 from reasoningbank_langgraph.bank.item_values import put
 from reasoningbank_langgraph.errors import NamespaceError
-from reasoningbank_langgraph.namespaces import Filled
+from reasoningbank_langgraph.namespaces import Filled, bank_of
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.loop_fakes import learner, solver
@@ -148,7 +148,7 @@ def test_a_user_name_is_a_label_and_never_a_template(store, top, graph, user, la
     result = graph.invoke({"task": "words of a shared bank?"}, {"configurable": {"user_id": user, "thread_id": "t"}})
     assert result["memories"] == []
     found = {item.namespace for item in store.search((top,), limit=100)}
-    written = {namespace for namespace in found if "~" not in namespace[-1]}  # episodes lie beside their bank
+    written = {namespace for namespace in found if bank_of(namespace) == namespace}  # episodes lie beside theirs
     assert written == {(top,), (top, "None"), (top, "{user_id}"), (top, label)}
 
 
