@@ -4,19 +4,15 @@
 - `reading`: what can be read of a bank: lessons and examples for a task, single lessons, all lessons, all episodes
 - `access`: how the operations of a bank reach its store, and what it reads as it is or as it was
 - `item_values`: how a lesson or an episode is laid out in a store: its record as JSON
-- `crediting`: what is known of the worth of each lesson: a row for each, with what every group of attempts said of it
-- `guarding`: what the guard of a bank knows: a row for each model, and one for each task that counted in a test
 - `operations`: operations of a bank, as generators that yield batches for the store and are sent the results
 - `adding`: writing the lessons and the episodes of one experience: all together or none, and once
-- `redistil`: making the lessons of a bank anew from its episodes: the model is asked, each experience is written
-- `distillations`: putting new lessons in the place of the old ones of their experience, and taking them back
 - `searching`: finding the lessons that fit a task
 - `examples`: finding an attempt that can be shown as a worked example: a success at the most similar other task
 - `branches`: which of a thread's lessons a branch of it may see, and which are known to belong to another branch
-- `forgetting`: removing lessons and episodes, with what was learned from them, or only taking them out of sight
 - `snapshots`: a bank as it was at some moment: what had been written by then and not yet retired
-- `importing`: adding what a file holds to a bank: all of it or none
-- `jsonl`: the file a bank is exported to: a header line, then one record a line
+- `rows`: what is known beside them: the worth of each lesson, and what the guard found
+- `upkeep`: changes that somebody asks for: made anew, forgotten, set aside
+- `exchange`: a bank as a file, out and in
 - `arguments`: checks of arguments: a mistake is named
 - `writer_lock`: one writer at a time in each bank of a process
 """
@@ -25,12 +21,12 @@ from reasoningbank_langgraph.bank.access import Totals
 from reasoningbank_langgraph.bank.adding import WeighedResult, WriteResult
 from reasoningbank_langgraph.bank.bank import MemoryBank
 from reasoningbank_langgraph.bank.branches import ids_of_branch
-from reasoningbank_langgraph.bank.distillations import Undone
 from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, NOTHING, Recalled, Show, check_show
-from reasoningbank_langgraph.bank.importing import Imported
+from reasoningbank_langgraph.bank.exchange.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match, task_key_without_secrets
-from reasoningbank_langgraph.bank.redistil import Redistilled
 from reasoningbank_langgraph.bank.searching import check_question
+from reasoningbank_langgraph.bank.upkeep.distillations import Undone
+from reasoningbank_langgraph.bank.upkeep.redistil import Redistilled
 
 __all__ = [
     "EXAMPLE_FLOOR",

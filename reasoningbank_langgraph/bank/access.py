@@ -10,10 +10,10 @@ from langgraph.store.base import GetOp
 from reasoningbank_langgraph.bank import adding, examples, searching
 from reasoningbank_langgraph.bank.arguments import as_id, check_items
 from reasoningbank_langgraph.bank.branches import Branch
-from reasoningbank_langgraph.bank.crediting import utility_of, visible_credits
 from reasoningbank_langgraph.bank.examples import Recalled, Show
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, to_episode
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
+from reasoningbank_langgraph.bank.rows.crediting import utility_of, visible_credits
 from reasoningbank_langgraph.bank.searching import Question
 from reasoningbank_langgraph.bank.snapshots import Past, items_then, rows_then
 from reasoningbank_langgraph.bank.writer_lock import awriting, writing

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp, PutOp
 
-from reasoningbank_langgraph.bank.crediting import count_credit
-from reasoningbank_langgraph.bank.forgetting import change_of_status
-from reasoningbank_langgraph.bank.guarding import Counted, count
 from reasoningbank_langgraph.bank.item_values import (
     Match,
     Namespace,
@@ -21,6 +18,9 @@ from reasoningbank_langgraph.bank.item_values import (
     without_secrets,
 )
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.bank.rows.crediting import count_credit
+from reasoningbank_langgraph.bank.rows.guarding import Counted, count
+from reasoningbank_langgraph.bank.upkeep.forgetting import change_of_status
 from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
 from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.policies import GroupCredit

@@ -9,15 +9,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from reasoningbank_langgraph.bank import forgetting, guarding, importing, jsonl
 from reasoningbank_langgraph.bank.adding import WeighedResult
 from reasoningbank_langgraph.bank.arguments import as_ids, check_store
 from reasoningbank_langgraph.bank.branches import checkpointed, latest, orphans
-from reasoningbank_langgraph.bank.importing import Imported
+from reasoningbank_langgraph.bank.exchange import importing, jsonl
+from reasoningbank_langgraph.bank.exchange.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match
 from reasoningbank_langgraph.bank.reading import BankReader
-from reasoningbank_langgraph.bank.redistil import Redistilling
+from reasoningbank_langgraph.bank.rows import guarding
 from reasoningbank_langgraph.bank.snapshots import Past
+from reasoningbank_langgraph.bank.upkeep import forgetting
+from reasoningbank_langgraph.bank.upkeep.redistil import Redistilling
 from reasoningbank_langgraph.namespaces import check_filled
 from reasoningbank_langgraph.policies import Evidence, GuardStatus
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, ItemStatus, MemoryItem

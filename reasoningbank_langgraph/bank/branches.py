@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from langchain_core.runnables import RunnableConfig
 
 from reasoningbank_langgraph.bank.arguments import as_id
-from reasoningbank_langgraph.bank.forgetting import remove
 from reasoningbank_langgraph.bank.item_values import NEVER, Namespace, to_item
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.bank.upkeep.forgetting import remove
 from reasoningbank_langgraph.errors import UnknownBranchError
 from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.records import utc_now

@@ -7,7 +7,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from reasoningbank_langgraph.bank.branches import Branch, IsVisible, visibility
-from reasoningbank_langgraph.bank.crediting import credits_of
 from reasoningbank_langgraph.bank.item_values import (
     Namespace,
     find,
@@ -17,6 +16,7 @@ from reasoningbank_langgraph.bank.item_values import (
     to_item,
 )
 from reasoningbank_langgraph.bank.operations import PAGE, Ops, rows_where
+from reasoningbank_langgraph.bank.rows.crediting import credits_of
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.policies import Credit, by_utility, eligible

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from reasoningbank_langgraph.bank.guarding import statuses
 from reasoningbank_langgraph.bank.operations import run
+from reasoningbank_langgraph.bank.rows.guarding import statuses
 from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, BankFolder, bank_app, chosen_banks, open_bank
 from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace
 from reasoningbank_langgraph.cli.solve_report import plural

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reasoningbank_langgraph.bank import MemoryBank, jsonl
+from reasoningbank_langgraph.bank import MemoryBank
+from reasoningbank_langgraph.bank.exchange import jsonl
 from reasoningbank_langgraph.cli.bank import (
     DEFAULT_FOLDER,
     BankFolder,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from reasoningbank_langgraph import MemoryBank
-from reasoningbank_langgraph.bank import crediting
+from reasoningbank_langgraph.bank.rows import crediting
 from reasoningbank_langgraph.namespaces import CREDIT, beside
 from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit
 from reasoningbank_langgraph.records import Provenance, Utility

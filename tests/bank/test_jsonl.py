@@ -187,7 +187,7 @@ def test_an_export_that_fails_leaves_the_old_file_and_no_draft(tmp_path, monkeyp
 
     path = tmp_path / "bank.jsonl"
     path.write_text("old")
-    monkeypatch.setattr("reasoningbank_langgraph.bank.jsonl.os.fsync", full)
+    monkeypatch.setattr("reasoningbank_langgraph.bank.exchange.jsonl.os.fsync", full)
     with pytest.raises(OSError, match="disk full"):
         filled(indexed_memory()).export_jsonl(path)
     assert [(found.name, found.read_text()) for found in tmp_path.iterdir()] == [("bank.jsonl", "old")]
@@ -203,7 +203,7 @@ def test_a_long_import_is_written_in_batches_of_whole_experiences(tmp_path, monk
     for name, number in (("a", 2), ("b", 1), ("c", 2), ("d", 3), ("e", 5)):
         source.add([lesson(f"{name}{place}", experience=name) for place in range(number)])
     source.export_jsonl(tmp_path / "bank.jsonl")
-    monkeypatch.setattr("reasoningbank_langgraph.bank.importing.BATCH", 3)
+    monkeypatch.setattr("reasoningbank_langgraph.bank.exchange.importing.BATCH", 3)
     assert target.import_jsonl(tmp_path / "bank.jsonl") == (13, 0)
     assert [batch for batch in batches if batch] == [[*"aab"], [*"cc"], [*"ddd"], [*"eeeee"]]
 
@@ -257,7 +257,7 @@ def test_a_store_that_fails_in_the_middle_is_left_as_it_was(tmp_path, monkeypatc
     for number in range(7):
         source.add([lesson(f"{number}")])
     source.export_jsonl(tmp_path / "bank.jsonl")
-    monkeypatch.setattr("reasoningbank_langgraph.bank.importing.BATCH", 2)
+    monkeypatch.setattr("reasoningbank_langgraph.bank.exchange.importing.BATCH", 2)
     target = bank(Switched())
     target.add([lesson("mine")])
     failures = iter([None, None, StoreError("disk full")])

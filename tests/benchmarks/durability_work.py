@@ -9,7 +9,7 @@ from typing import NamedTuple
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem
-from reasoningbank_langgraph.bank import jsonl
+from reasoningbank_langgraph.bank.exchange import jsonl
 from reasoningbank_langgraph.records import Provenance
 from reasoningbank_langgraph.store import ChromaStore
 

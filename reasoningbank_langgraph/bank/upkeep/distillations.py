@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from reasoningbank_langgraph.bank.forgetting import rewritten, with_status
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, micros, put, to_episode, to_item, without_secrets
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.bank.upkeep.forgetting import rewritten, with_status
 from reasoningbank_langgraph.extraction import Judged, judged_again
 from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.records import Episode, MemoryItem, utc_now

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from reasoningbank_langgraph.bank.exchange.jsonl import Exported, Numbered, NumberedEpisode
 from reasoningbank_langgraph.bank.item_values import (
     Match,
     Namespace,
@@ -17,7 +18,6 @@ from reasoningbank_langgraph.bank.item_values import (
     to_item,
     without_secrets,
 )
-from reasoningbank_langgraph.bank.jsonl import Exported, Numbered, NumberedEpisode
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import ImportFileError
 from reasoningbank_langgraph.namespaces import EPISODES, beside

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 
-from reasoningbank_langgraph.bank import distillations
 from reasoningbank_langgraph.bank.access import StoreAccess
-from reasoningbank_langgraph.bank.distillations import Experience, Plan, Replaced, Undone
 from reasoningbank_langgraph.bank.operations import Ops
+from reasoningbank_langgraph.bank.upkeep import distillations
+from reasoningbank_langgraph.bank.upkeep.distillations import Experience, Plan, Replaced, Undone
 from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.extraction import Extraction, Redistiller
 
