@@ -16,7 +16,7 @@ from reasoningbank_langgraph.bank.item_values import (
     to_item,
 )
 from reasoningbank_langgraph.bank.operations import PAGE, Ops, rows_where
-from reasoningbank_langgraph.bank.rows.crediting import credits_of
+from reasoningbank_langgraph.bank.rows.crediting import credits_of, utility_of
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.policies import Credit, by_utility, eligible
@@ -74,21 +74,23 @@ def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[l
     hits, is_visible = yield from nearest(namespace, namespace, question, where, max(limit, PAGE) if past else limit)
     hits = [hit for hit in hits if past is None or past.contains(hit)]
     best = best_of_experiences(hits, question.min_score)
-    worth: Mapping[str, Credit] = {}
-    near = list(best)[: question.k]
+    if not best:
+        return []
+    near, candidates = list(best)[: question.k], list[str]()
     if scores := {name: hit.score for name, hit in best.items() if hit.score is not None}:
         near = eligible(scores, question.k)
-        worth = yield from _credits(namespace, question.branch, [hit for hit in hits if _source(hit) in near], past)
+        candidates = [hit.key for hit in hits if _source(hit) in near and len(near) > 1]
+    worth = yield from credits_of(namespace, candidates, question.branch, past)
     chosen = by_utility(near, _utilities(hits, worth))[: question.k]
-    groups: Sequence[list[SearchItem]] = ()
-    if chosen:
-        wanted = [{"experience_id": name, **where} for name in chosen]
-        groups = yield [find(namespace, narrow, None, _GROUP_ROWS) for narrow in wanted]
+    wanted = [{"experience_id": name, **where} for name in chosen]
+    found = yield [find(namespace, narrow, None, _GROUP_ROWS) for narrow in wanted]
+    groups = [[row for row in group if is_visible(row) and (past is None or past.contains(row))] for group in found]
+    others = {row.key for group in groups for row in group} - set(candidates)
+    worth |= yield from credits_of(namespace, sorted(others), question.branch, past)
     own = {hit.key: hit.score for hit in hits}
     memories: list[RetrievedMemory] = []
     for name, group in zip(chosen, groups, strict=True):
-        visible = [row for row in group if is_visible(row) and (past is None or past.contains(row))]
-        by_score = sorted(visible, key=lambda row: (-(own.get(row.key) or 0.0), row.key))
+        by_score = sorted(group, key=lambda row: (-(own.get(row.key) or 0.0), row.key))
         ranked = sorted(by_score, key=lambda row: -worth.get(row.key, Credit()).utility)
         memories += [_retrieved(row, best[name], own.get(row.key), past, worth.get(row.key)) for row in ranked]
     return memories[: question.max_items]
@@ -96,15 +98,6 @@ def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[l
 
 def _source(hit: SearchItem) -> str:
     return str(hit.value["experience_id"])
-
-
-def _credits(
-    namespace: Namespace, branch: Branch, hits: Sequence[SearchItem], past: Past | None
-) -> Ops[Mapping[str, Credit]]:
-    """Return what is known of the lessons that were hit, read in one batch; of one alone it would change nothing."""
-    if len(hits) < 2:
-        return {}
-    return (yield from credits_of(namespace, [hit.key for hit in hits], branch, past))
 
 
 def _utilities(hits: Sequence[SearchItem], worth: Mapping[str, Credit]) -> dict[str, float]:
@@ -198,4 +191,7 @@ def _retrieved(
         why = f"learned in the same attempt as an item of similarity {best.score:.2f}"
     if credit:
         why += f"; of {credit.pairs} pairs of attempts, it fixed {credit.right_with} and broke {credit.right_without}"
-    return RetrievedMemory(item=past.item(row) if past else to_item(row), score=best.score, why=why)
+    item = past.item(row) if past else to_item(row)
+    if credit:
+        item = item.model_copy(update={"utility": utility_of(credit)})
+    return RetrievedMemory(item=item, score=best.score, why=why)

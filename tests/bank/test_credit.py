@@ -1,9 +1,11 @@
 """What groups of attempts say of a lesson counts once, orders lessons as similar, and sets aside one that hurts."""
 
 import json
+from contextlib import nullcontext
 from datetime import UTC, datetime
 
 import pytest
+from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank
 from reasoningbank_langgraph.bank.rows import crediting
@@ -110,6 +112,20 @@ async def test_items_carry_what_is_known_of_them():
     known = {item.id: item.utility for item in bank.items()}
     assert known == {"near": Utility(used=5, helped=1, hurt=2, ties=2), "nearly": Utility(), "far": Utility()}
     assert (await bank.aget("near")).utility == known["near"]
+
+
+@pytest.mark.parametrize("kind", ["memory", "chroma", "no index"])
+def test_what_is_found_carries_what_is_known_of_it_as_what_is_read_does(kind, tmp_path):
+    with nullcontext(InMemoryStore()) if kind == "no index" else open_store(kind, tmp_path / "bank") as store:
+        bank = MemoryBank(store, NAMESPACE)
+        bank.add([lesson(name, task="add three apples", experience="one") for name in ("first", "second")])
+        for name in ("first", "second"):
+            say(bank, name, Credit(3, 1, 0, 2), name)
+        memories = bank.search(TASK)
+        assert [memory.item.utility for memory in memories] == [Utility(used=3, helped=1, ties=2)] * 2
+        assert [memory.item for memory in memories] == bank.items()
+        (memory,) = bank.search(TASK, max_items=1)
+        assert memory.item == bank.get(memory.item.id)
 
 
 def test_a_bank_as_it_was_knows_what_was_said_by_then():

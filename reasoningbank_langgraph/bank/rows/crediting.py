@@ -51,6 +51,8 @@ def count_credit(namespace: Namespace, group: GroupCredit | None) -> Ops[Credite
 
 def credits_of(namespace: Namespace, ids: Sequence[str], branch: Branch, past: Past | None) -> Ops[dict[str, Credit]]:
     """Return what is known of lessons, as far as a branch may know it and it was known at a moment."""
+    if not ids:
+        return {}
     place = beside(namespace, CREDIT)
     rows = yield [GetOp(place, name) for name in ids]
     return (yield from visible_credits(namespace, [row for row in rows if row], branch, past))
