@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from reasoningbank_langgraph import MemoryBank
+from reasoningbank_langgraph import Guard, MemoryBank
 from reasoningbank_langgraph.bank.rows import crediting
 from reasoningbank_langgraph.namespaces import CREDIT, beside
-from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit
+from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit, Trial
 from reasoningbank_langgraph.records import Provenance, Utility
+from tests.bank.test_episodes import episode
 from tests.bank.test_forgetting import lesson
 from tests.loop_fakes import Switched, indexed_memory, open_store
 
@@ -198,3 +199,47 @@ def test_the_newest_groups_count(monkeypatch):
     say_often(bank, "near", LOST, 5)
     say_often(bank, "near", WON, 4, first=5)
     assert bank.get("near").utility == Utility(used=5, helped=4, hurt=1)
+
+
+def count(bank, task, *, shown, right):
+    """Count what came of a task in the test that runs; the write is tried again, and the task comes again elsewhere."""
+    test = bank.guard().tests
+    withheld, ids = (None, ("near",)) if shown else ("held_out", ())
+    drawn = {"guard": Guard(alpha=0.9), "task_key": task, "test": test, "withheld": withheld, "ids": ids}
+    for thread in ("t", "t", "other"):
+        name = f"{task} {test} {thread}"
+        kept = episode(name, provenance=Provenance(thread_id=thread, attempt_digest=name))
+        bank.add([], episodes=[kept], evidence=Evidence(Trial(**drawn, right=right)))
+
+
+def solve_in_a_test(bank, *, shown, right):
+    """Solve one task in a test, which another task brings to its end."""
+    test = bank.guard().tests
+    count(bank, "the task", shown=shown, right=right)
+    count(bank, f"another in test {test}", shown=not shown, right=not right)
+    assert bank.guard().tests == test + 1
+    return bank.get("near").utility
+
+
+def test_each_attempt_at_a_task_is_in_one_pair():
+    bank = filled(indexed_memory())
+    assert solve_in_a_test(bank, shown=False, right=True) == Utility()
+    assert solve_in_a_test(bank, shown=True, right=False) == Utility(used=1, hurt=1)
+    assert solve_in_a_test(bank, shown=False, right=True) == Utility(used=1, hurt=1)
+    assert solve_in_a_test(bank, shown=False, right=True) == Utility(used=1, hurt=1)
+    assert solve_in_a_test(bank, shown=True, right=True) == Utility(used=2, hurt=1, ties=1)
+    assert solve_in_a_test(bank, shown=True, right=True) == Utility(used=2, hurt=1, ties=1)
+    assert solve_in_a_test(bank, shown=False, right=False) == Utility(used=3, helped=1, hurt=1, ties=1)
+
+
+def test_a_pair_is_marked_in_the_write_that_counts_it():
+    store = Switched()
+    bank = filled(store)
+    solve_in_a_test(bank, shown=False, right=True)
+    failures = iter([ConnectionError("gone")])
+    store.writes = lambda: next(failures, None)
+    with pytest.raises(ConnectionError):
+        count(bank, "the task", shown=True, right=False)
+    assert bank.get("near").utility == Utility()
+    assert solve_in_a_test(bank, shown=True, right=False) == Utility(used=1, hurt=1)
+    assert solve_in_a_test(bank, shown=False, right=True) == Utility(used=1, hurt=1)

@@ -55,18 +55,23 @@ def count(namespace: Namespace, trial: Trial | None) -> Ops[Counted]:
         return Counted()
     after = trial.guard.after(before, shown=trial.withheld is None, right=trial.right)
     task = {"test": trial.test, "right": trial.right, "shown": trial.withheld is None, "ids": list(trial.ids)}
+    pair = _pair(task, counted.value if counted else {})
+    task["paired"] = pair is not None
     values: list[dict[str, Any]] = [{"kind": "status", "status": after.to_json()}, {"kind": "task", **task}]
     puts = [
         PutOp(place, key, {**value, **name_of(place)}, index=False) for key, value in zip(keys, values, strict=True)
     ]
     switched = after if after.changes != before.changes else None
-    return Counted(puts, switched, *_pair(task, counted.value if counted else {}))
+    return Counted(puts, switched, *(pair or ()))
 
 
-def _pair(now: Mapping[str, Any], earlier: Mapping[str, Any]) -> tuple[Sequence[str], Credit]:
-    """Return the lessons a task was shown in one test and their credit, if the other one was without memory."""
-    if earlier.get("shown") in (None, now["shown"]):
-        return (), Credit()
+def _pair(now: Mapping[str, Any], earlier: Mapping[str, Any]) -> tuple[Sequence[str], Credit] | None:
+    """Return the lessons a task was shown in one test and their credit, if the other one was without memory.
+
+    An attempt is in one pair: in two, the luck of one attempt would count twice.
+    """
+    if earlier.get("paired") or earlier.get("shown") in (None, now["shown"]):
+        return None
     shown, held_out = (now, earlier) if now["shown"] else (earlier, now)
     return shown["ids"], compare([shown["right"]], [held_out["right"]])
 
