@@ -218,20 +218,6 @@ def test_runs_are_undone_from_the_last_one_down():
     assert in_use(bank) == ["title a0", "title b0"]
 
 
-def test_what_was_set_aside_stays_so_through_a_run_and_its_undoing():
-    bank = filled(indexed_memory())
-    bank.set_status(["a0", "a1", "b1"], "quarantined")
-    done = bank.redistil(newer("one"))
-    assert (done.distilled, done.superseded, done.reasons) == (1, 1, {"out_of_use": 1})
-    assert in_use(bank) == ["one"]
-    (new,) = [item.id for item in bank.items() if item.redistil_run]
-    bank.set_status([new], "quarantined")
-    assert bank.redistil(newer("one")).done == 1
-    assert bank.undo_redistil(done.run) == (1, 0)
-    assert in_use(bank) == ["title b0"]
-    assert bank.get(new).status == bank.get("a0").status == "quarantined"
-
-
 def test_new_lessons_are_valid_no_longer_than_those_whose_place_they_take():
     bank, soon = MemoryBank(indexed_memory(), NAMESPACE), utc_now() + timedelta(days=1)
     kept = episode("e")

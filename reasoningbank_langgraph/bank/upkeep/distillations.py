@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, micros, put, to_episode, to_item, without_secrets
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
-from reasoningbank_langgraph.bank.upkeep.forgetting import rewritten, with_status
+from reasoningbank_langgraph.bank.upkeep.forgetting import LESSON_FORGOTTEN, rewritten, with_status
 from reasoningbank_langgraph.extraction import Judged, judged_again
 from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.records import Episode, MemoryItem, utc_now
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
     done: int
     """Experiences with lessons of the run."""
     out_of_use: int
-    """Experiences whose lessons were all taken out of use, and stay so."""
+    """Experiences of which a lesson was taken out of use or forgotten: new ones could say the same again."""
 
 
 class Replaced(NamedTuple):
@@ -60,19 +60,18 @@ class Undone(NamedTuple):
 def plan(namespace: Namespace, run: str) -> Ops[Plan]:
     """Return the experiences with episodes, oldest first, by what a run has to do about them."""
     rows = yield from rows_where(namespace, {})
-    episodes: dict[str, list[Episode]] = {}
-    for row in (yield from rows_where(beside(namespace, EPISODES), {})):
-        episodes.setdefault(row.value["experience_id"], []).append(to_episode(row))
+    episodes = _by_experience((yield from rows_where(beside(namespace, EPISODES), {})))
     lessons, groups = {row.key: to_item(row) for row in rows}, _by_experience(rows)
     todo, done, out_of_use = list[Experience](), 0, 0
-    for name, kept in episodes.items():
+    for name, evidence in episodes.items():
         group = groups.get(name, [])
         standing = _Standing.of(run, group)
         if standing.is_done:
             done += 1
-        elif group and not standing.made and not standing.old:
+        elif not standing.made and _stays(group, evidence):
             out_of_use += 1
         else:
+            kept = [to_episode(row) for row in evidence]
             attempts = [] if standing.made else [judged_again(episode, lessons) for episode in kept]
             todo.append(Experience(kept, attempts, len(standing.old)))
     return Plan(todo, done, out_of_use)
@@ -88,7 +87,7 @@ def replace(
     standing, episodes = _Standing.of(run, rows), {episode.id for episode in experience.episodes}
     if not episodes <= {row.key for row in evidence} or not (items or standing.made):
         return Replaced(kept="forgotten")
-    if rows and not standing.made and not standing.old:
+    if not standing.made and _stays(rows, evidence):
         return Replaced(kept="out_of_use")
     if standing.is_done:
         return Replaced()
@@ -105,6 +104,19 @@ def replace(
     changed |= {row.key: {**row.value, "supersedes": [*_supersedes(row), *old]} for row in _active(standing.made)}
     yield [*puts, *rewritten(namespace, {row.key: row.value for row in rows}, changed)]
     return Replaced(len(puts), len(old))
+
+
+def _stays(lessons: Rows, episodes: Rows) -> bool:
+    """Say whether somebody took a lesson of an experience out of use or forgot it, or none is in use for any reason."""
+    replaced = _replaced(lessons, lessons)
+    taken_out = [
+        row
+        for row in lessons
+        if row.value["status"] == "quarantined"
+        or (row.value["status"] == "superseded" and row.key not in replaced and not row.value.get("redistil_run"))
+    ]
+    forgotten = any(LESSON_FORGOTTEN in row.value for row in episodes)
+    return bool(taken_out) or forgotten or (bool(lessons) and not _active(lessons))
 
 
 def _in_place(item: MemoryItem, old: Rows) -> MemoryItem:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 Value = dict[str, Any]
 
+LESSON_FORGOTTEN = "lesson_forgotten"
+"""Field of the row of an episode of which a lesson was removed: no lesson is made of it again."""
+
 
 def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: bool) -> Ops[list[str]]:
     """Remove the rows one selector chooses; with `cascade` also those that descend from them.
@@ -79,6 +82,7 @@ def remove(namespace: Namespace, removed: Collection[str]) -> Ops[list[str]]:
     yield [
         *(delete(key, namespace) for key in present),
         *(delete(key, place) for key in gone),
+        *_marked(episodes, {attempt_of_row(row) for row in rows if row.key in removed}, gone),
         *_without_groups(credit, {*removed, *gone}),
         *(rewrite(namespace, key, value) for key, value in successors.items()),
     ]
@@ -92,6 +96,15 @@ def _episodes_gone(
     before = {attempt_of_row(row) for row in lessons if row.key in removed}
     gone = before - {attempt_of_row(row) for row in lessons if row.key not in removed}
     return [row.key for row in episodes if row.key in removed or attempt_of_row(row) in gone]
+
+
+def _marked(episodes: Sequence[SearchItem], attempts: Collection[str], gone: Collection[str]) -> list[PutOp]:
+    """Return what marks the episodes that stay, of attempts that lose a lesson."""
+    return [
+        PutOp(row.namespace, row.key, {**row.value, LESSON_FORGOTTEN: True}, [TASK_VECTOR])
+        for row in episodes
+        if row.key not in gone and attempt_of_row(row) in attempts and LESSON_FORGOTTEN not in row.value
+    ]
 
 
 def _without_groups(rows: Iterable[SearchItem], removed: Collection[str]) -> list[PutOp]:

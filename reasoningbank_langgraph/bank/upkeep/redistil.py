@@ -37,8 +37,8 @@ class Redistilled(NamedTuple):
     kept: int
     """Experiences that keep their old lessons."""
     reasons: Mapping[str, int]
-    """Why they do, counted: an `ExtractionReason`; `out_of_use`: all lessons of the experience had been taken
-    out of use; `forgotten`: an episode was removed meanwhile."""
+    """Why they do, counted: an `ExtractionReason`; `out_of_use`: a lesson of the experience had been taken
+    out of use or forgotten; `forgotten`: an episode was removed meanwhile."""
     done: int
     """Experiences that had lessons of this run before; the model was not asked about them."""
     failure: str | None = None
@@ -78,7 +78,8 @@ class Redistilling(StoreAccess):
 
         The new lessons of an experience appear in the batch in which its old ones become `superseded`, and name them in
         `supersedes`. No lesson is changed, and `undo_redistil` brings the old ones back. An experience of which nothing
-        usable comes keeps its lessons. The new ones belong to the same thread, branch, run and experience.
+        usable comes keeps its lessons, and so does one of which a lesson was set aside (`set_status`) or forgotten: the
+        model could say the same again. The new ones belong to the same thread, branch, run and experience.
 
         A call with the same model and prompts is the same run again. It asks only about experiences that have no
         lessons of the run yet, so one that was broken off goes on, and lessons that were undone come back unchanged.
