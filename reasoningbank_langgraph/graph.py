@@ -96,8 +96,9 @@ def create_reasoning_bank(
         An uncompiled graph: choose checkpointer, store and name with `compile`.
 
     Raises:
-        ValueError: `learn` is on and a node that needs a model has none, or off beside a guard; or the solver is a
-            compiled graph that reads neither `messages` nor `task`.
+        ValueError: `learn` is on and a node that needs a model has none, or off beside a guard; the solver is a
+            compiled graph that reads neither `messages` nor `task`; or `state_schema` has something of its own in a
+            channel that the loop fills, such as `trial` or `episodes`.
         TypeError: `judge` is not a judge, `guard` is not a guard, or a model is not a model.
         NamespaceError: stores refuse a label of the namespace.
     """

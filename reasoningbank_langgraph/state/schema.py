@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired, Required, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    NamedTuple,
+    NotRequired,
+    Required,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -214,11 +226,50 @@ _CHOSEN = (Annotated, Required, NotRequired)
 """Annotations that name a channel or that LangGraph reads itself."""
 
 
+_GIVEN = ("task", "answer", "messages", "task_id", "reference")
+"""Channels that a user fills."""
+
+
+def _check_channels(filled: Mapping[str, Any], names: ChannelNames, users: Mapping[str, Any]) -> None:
+    """Raise `ValueError` where a user keeps something in a channel that the loop fills: it would be overwritten."""
+    for argument, name in names._asdict().items():
+        if isinstance(name, str) and name in filled:
+            raise ValueError(f"{argument}={name!r} is a channel that the loop fills itself: choose another name")
+    for name in sorted(filled.keys() & users.keys()):
+        if not _may_hold(users[name], filled[name]):
+            raise ValueError(
+                f"channel {name!r} of your state is declared as {users[name]!r:.200}, and the loop keeps "
+                f"{' or '.join(kind.__name__ for kind in _kinds(filled[name]))} there and would overwrite yours: "
+                "give yours another name, or declare it as that if you only read it"
+            )
+
+
+def _may_hold(declared: Any, kept: Any) -> bool:
+    allowed = _kinds(declared) - {object}
+    return all(any(issubclass(kind, one) for one in allowed) for kind in _kinds(kept))
+
+
+def _kinds(hint: Any) -> set[type]:
+    """Return the classes that values of a type have, None left out."""
+    origin = get_origin(hint)
+    if origin in _CHOSEN:
+        return _kinds(get_args(hint)[0])
+    if origin in (Union, UnionType):
+        return {kind for one in get_args(hint) for kind in _kinds(one)}
+    kind = dict if is_typeddict(hint) else origin or hint
+    return {kind} if isinstance(kind, type) and kind is not NoneType else set()
+
+
 def loop_state(base: type[Any], names: ChannelNames, own: type[Any] | None) -> type[Any]:
-    """Return the state of a graph: the channels of `base`, the user's own, and one for each name missing from both."""
+    """Return the state of a graph: the channels of `base`, the user's own, and one for each name missing from both.
+
+    Raises:
+        ValueError: the user has a channel of another kind where the loop keeps something itself.
+    """
     hints = get_type_hints(base, include_extras=True)
     renamed = {chosen: hints[name] for name, chosen in names._asdict().items() if isinstance(chosen, str)}
     users = get_type_hints(own, include_extras=True) if own is not None else {}
+    _check_channels({name: kind for name, kind in hints.items() if name not in _GIVEN}, names, users)
     if names.task in users and names.task != names.messages and get_origin(users[names.task]) not in _CHOSEN:
         users[names.task] = Annotated[users[names.task], OfRun]
     return TypedDict("ReasoningBankLoop", {**renamed, **hints, **users}, total=False)  # type: ignore[operator, no-any-return]
