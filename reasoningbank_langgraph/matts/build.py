@@ -131,7 +131,8 @@ def create_matts(
         An uncompiled graph. Compiled, it stands alone or is a node of another graph.
 
     Raises:
-        ValueError: a setting makes no sense, or no model is given for what needs one.
+        ValueError: a setting makes no sense, no model is given for what needs one, or `state_schema` has something of
+            its own in a channel that the graph fills.
         NamespaceError: the namespace has a label that stores refuse.
         TooFewAttemptsError: when run, fewer than `min_attempts` rollouts ended without an error.
     """
@@ -223,13 +224,13 @@ def _add_memory(builder: StateGraph[Any, Any, Any, Any], scaling: Scaling, nodes
     start, branches = RunnableLambda(_without_earlier_rollouts, name="start"), ["rollout", "select"]
     if scaling.memory in ("all", "half"):
         first = "retrieve"
-        builder.add_node(first, nodes.retrieve(heard) | start)
+        builder.add_node(first, nodes.retrieve(heard, to_all=scaling.memory == "all") | start)
     else:
         first = "begin"
         builder.add_node(first, nodes.begin() | start)
     if scaling.memory == "on_disagreement":
         branches.append("retrieve")
-        late = nodes.retrieve(heard, begins=False)
+        late = nodes.retrieve(heard, begins=False, to_all=False)
         builder.add_node("retrieve", late, input_schema=builder.state_schema)  # the edge after it counts rollouts
         builder.add_conditional_edges("retrieve", fan_out, ["rollout"])
     builder.add_edge(START, first)

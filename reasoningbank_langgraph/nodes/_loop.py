@@ -64,9 +64,9 @@ class LoopNodes:
         """Return the node that begins an attempt without looking for lessons."""
         return create_begin(self.names)
 
-    def retrieve(self, heard: Heard, *, begins: bool = True) -> MemoryNode:
+    def retrieve(self, heard: Heard, *, begins: bool = True, to_all: bool = True) -> MemoryNode:
         """Return the node that finds lessons for the task, and begins the attempt unless another node did."""
-        looking = Lookup(self.k, self.max_items, self.min_score, self.show, self.min_example_score, heard)
+        looking = Lookup(self.k, self.max_items, self.min_score, self.show, self.min_example_score, heard, to_all)
         return create_lookup(self.names, self.namespace, looking, self.guard, begins=begins)
 
     def judge(self) -> MemoryNode:

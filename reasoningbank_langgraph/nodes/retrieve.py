@@ -95,6 +95,8 @@ class Lookup(NamedTuple):
     show: Show
     min_example_score: float | None
     heard: Heard = Heard(True, True)
+    to_all: bool = True
+    """Whether every attempt at the task is shown what is found; else its outcome says nothing of single lessons."""
 
     def check(self) -> None:
         """Raise `ValueError` where a bank cannot be asked for that."""
@@ -157,7 +159,7 @@ class _Search:
         self, state: State, context: Context, bank: MemoryBank, looking: Lookup, begun: Update, guard: Guard | None
     ) -> None:
         self.started, self.context, self.bank = time.perf_counter(), context, bank
-        self.state, self.begun, self.guard, self.show = state, begun, guard, looking.show
+        self.state, self.begun, self.guard, self.looking = state, begun, guard, looking
         attempt = (begun or state)["attempt"]
         self.question: dict[str, Any] = {
             "task": attempt["task"],
@@ -185,7 +187,7 @@ class _Search:
         )
         if self.guard:
             event["withheld"] = withheld
-        if self.show != "lessons":
+        if self.looking.show != "lessons":
             event["examples"] = [example.episode.id for example in shown.examples]
             event["example_scores"] = [example.score for example in shown.examples]
         self.context.emit(event)
@@ -197,7 +199,7 @@ class _Search:
         if self.guard is None or status is None:
             return None
         trial = self.guard.trial(task_key_without_secrets(self.question["task"]), status)
-        ids = () if trial.withheld else tuple(memory.item.id for memory in found.memories)
+        ids = () if trial.withheld or not self.looking.to_all else tuple(memory.item.id for memory in found.memories)
         return trial.model_copy(update={"ids": ids})
 
 

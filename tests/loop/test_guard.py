@@ -276,6 +276,7 @@ def test_of_a_group_that_is_held_out_no_rollout_sees_the_memory(memory):
     drawn = [state for state in seen if state["trial"]]
     shown = {bool(state["trial"]["withheld"]): any(r["shown"] for r in state["rollouts"]) for state in drawn}
     assert shown == {True: False, False: True}
+    assert not any(state["trial"]["ids"] for state in drawn)  # the one that counts may not have seen them
     assert status(store).shown + status(store).held_out == len(drawn)
 
 
