@@ -19,6 +19,12 @@ compare; `guard_off`: memory hurts and is switched off."""
 _RARE = 0.25
 """Off, memory is shown to this part of the share that would else go without it."""
 _WAITING = 8
+_KINDS: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
+    ("share", (float, int), "a number"),
+    ("alpha", (float, int), "a number"),
+    ("model", str, "the name of a model"),
+    ("seed", int, "a whole number"),
+)
 
 
 class Pairs(Record):
@@ -91,6 +97,7 @@ class Guard:
 
     Raises:
         ValueError: `share` or `alpha` is not between 0 and 1.
+        TypeError: one of the four is of another type.
     """
 
     share: float = 0.2
@@ -104,6 +111,9 @@ class Guard:
     """Another one chooses other tasks."""
 
     def __post_init__(self) -> None:
+        for name, kinds, wanted in _KINDS:
+            if not isinstance(value := getattr(self, name), kinds) or isinstance(value, bool):
+                raise TypeError(f"{name} must be {wanted}, got {type(value).__name__}: {value!r:.80}")
         for name in ("share", "alpha"):
             if not 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name} must be between 0 and 1, got {getattr(self, name)!r}")
@@ -153,6 +163,6 @@ class Trial(Record):
     withheld: Withheld | None = None
     """Why it is solved without memory; None where it is solved with it."""
     ids: tuple[str, ...] = ()
-    """Ids of the lessons it is shown."""
+    """Ids of the lessons that every attempt at it is shown."""
     right: bool | None = None
     """Whether it was solved; None while that is unknown."""

@@ -1,6 +1,7 @@
 """A guard finds harm in time, raises few false alarms, and changes its mind."""
 
 import math
+import re
 
 import pytest
 
@@ -141,6 +142,24 @@ def test_a_status_comes_back_from_json():
 @pytest.mark.parametrize("options", [{"share": 0}, {"share": 1}, {"share": 1.5}, {"alpha": 0}, {"alpha": -1}])
 def test_a_share_or_alpha_that_is_no_part_is_named(options):
     with pytest.raises(ValueError, match=f"{next(iter(options))} must be between 0 and 1"):
+        Guard(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"share": "0.2"}, "share must be a number, got str: '0.2'"),
+        ({"share": True}, "share must be a number, got bool"),
+        ({"alpha": None}, "alpha must be a number, got NoneType"),
+        ({"model": None}, "model must be the name of a model, got NoneType"),
+        ({"model": object}, "model must be the name of a model, got type"),
+        ({"seed": "x"}, "seed must be a whole number, got str: 'x'"),
+        ({"seed": 1.0}, "seed must be a whole number, got float: 1.0"),
+        ({"seed": False}, "seed must be a whole number, got bool"),
+    ],
+)
+def test_what_is_of_another_type_is_named(options, told):
+    with pytest.raises(TypeError, match=re.escape(told)):
         Guard(**options)
 
 
