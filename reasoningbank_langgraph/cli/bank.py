@@ -18,6 +18,7 @@ from reasoningbank_langgraph.namespaces import Filled, bank_of
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import MemoryBank
+    from reasoningbank_langgraph.policies import GuardStatus
     from reasoningbank_langgraph.records import MemoryItem
     from reasoningbank_langgraph.store import ChromaStore
 
@@ -167,10 +168,18 @@ def filled_bank(store: ChromaStore, namespace: str) -> MemoryBank:
     from reasoningbank_langgraph.bank import MemoryBank
 
     memory = MemoryBank(store, parse_namespace(namespace))
-    if not memory.items() and not memory.episodes():
+    if not memory.items() and not memory.episodes() and not guards_of(memory):
         problem = f"there are no lessons in {namespace!r}: `bank show` lists the namespaces"
         raise typer.BadParameter(problem, param_hint="--namespace")
     return memory
+
+
+def guards_of(memory: MemoryBank) -> list[GuardStatus]:
+    """Return what the guard of a bank knows of each model; it outlives the lessons."""
+    from reasoningbank_langgraph.bank.operations import run
+    from reasoningbank_langgraph.bank.rows.guarding import statuses
+
+    return run(statuses(memory.namespace), memory.store)
 
 
 def has_bank(folder: Path) -> bool:

@@ -67,7 +67,8 @@ class DemoReport:
     def opening(self, model: str) -> None:
         """Say which model works and what the bank holds already."""
         console.print(Text("model  ", "dim") + Text(model))
-        found = f"{self._contents()} from earlier runs" if self.bank.episodes() else "empty"
+        earlier = self.bank.items() or self.bank.episodes()  # older versions kept no episodes
+        found = f"{self._contents()} from earlier runs" if earlier else "empty"
         console.print(Text("bank   ", "dim") + Text(f"{self.path}: {found}"))
 
     def first_pass(self, count: int, results: Iterable[DemoResult]) -> None:

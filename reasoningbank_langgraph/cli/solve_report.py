@@ -76,7 +76,8 @@ class SolveReport:
         """Say which model works and what the bank holds already."""
         self._line("model", model)
         totals = self.bank.totals()
-        found = "empty" if not totals.items else f"{describe_totals(totals)} from earlier runs"
+        holds = totals.items or self.bank.episodes()
+        found = f"{describe_totals(totals)} from earlier runs" if holds else "empty"
         self._line("bank", f"{self.path}: {found}")
         self._line("run", f"{self.thread} (resume it with --thread {self.thread})")
         console.print()

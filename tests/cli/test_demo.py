@@ -6,13 +6,15 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from reasoningbank_langgraph import embeddings
+from reasoningbank_langgraph import ChromaStore, embeddings
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.cli.demo import LEARNING_PROBLEMS, NEW_PROBLEMS
 from reasoningbank_langgraph.cli.demo_problems import draw_problems
 from reasoningbank_langgraph.cli.demo_report import DemoReport, DemoResult, mcnemar
 from reasoningbank_langgraph.local import model_choice
+from reasoningbank_langgraph.math_solver import MATH_NAMESPACE
 from reasoningbank_langgraph.math_solver.problems import Problem
+from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 from tests.loop_fakes import lessons
 
@@ -64,6 +66,17 @@ def test_the_next_run_starts_from_the_bank_with_other_problems(demo):
     first, second = demo(), demo()
     assert ": empty\n" in first
     assert re.search(rf"\d solved problems?, {LEARNING_PROBLEMS} lessons from earlier runs", second)
+    asked = [set(re.findall(r"^  (\S.{57}) ", out, re.MULTILINE)) for out in (first, second)]
+    assert len(asked[0] & asked[1]) < 10
+
+
+def test_a_bank_of_an_older_version_which_kept_no_episodes_is_not_called_empty(demo, tmp_path):
+    first = demo()
+    with ChromaStore.from_path(tmp_path / "bank", embeddings=HashEmbeddings()) as store:
+        for row in store.search(beside(MATH_NAMESPACE, EPISODES), limit=99):
+            store.delete(row.namespace, row.key)
+    second = demo()
+    assert f": 0 solved problems, {LEARNING_PROBLEMS} lessons from earlier runs" in second
     asked = [set(re.findall(r"^  (\S.{57}) ", out, re.MULTILINE)) for out in (first, second)]
     assert len(asked[0] & asked[1]) < 10
 

@@ -53,3 +53,14 @@ def test_a_bank_without_a_guard_says_so(tmp_path):
     with ChromaStore.from_path(tmp_path / "bank", embeddings=HashEmbeddings()) as store:
         MemoryBank(store, "m").add([lesson("one")])
     assert "m: no guard has watched this bank" in output(tmp_path / "bank")
+
+
+def test_a_bank_of_which_only_the_guard_is_left_can_be_shown_and_forgotten(tmp_path):
+    folder = filled(tmp_path / "bank")
+    with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
+        MemoryBank(store, ("math", "ann")).forget("one")
+    assert "math/ann: off" in output(folder, "--namespace", "math/ann")
+    words = ["bank", "forget", "--namespace", "math/ann", "--all", "--yes", "--bank", str(folder)]
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, done.output) == (0, "0 lessons and the counts of a guard removed from math/ann\n")
+    assert output(folder) == ""
