@@ -14,6 +14,7 @@ from reasoningbank_langgraph.namespaces import bank_of
 from reasoningbank_langgraph.records import Episode, MemoryItem, Utility, has_visible_text, task_key, utc_now
 from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.text.fencing import cut
+from reasoningbank_langgraph.text.visible import without_invisible
 
 if TYPE_CHECKING:
     from langgraph.store.base import Item, Op
@@ -38,7 +39,12 @@ TASK_VECTOR = "query"
 
 def task_key_without_secrets(task: str) -> str:
     """Return the key of a task, made from its text without secrets, as the bank holds it."""
-    return task_key(redact_secrets(task).text)
+    return _key(redact_secrets(task).text)
+
+
+def _key(task: str) -> str:
+    """Return the key of a task; what a reader cannot see makes no other task of it."""
+    return task_key(without_invisible(" ".join(task.split())))
 
 
 def without_secrets(record: Kept) -> Kept:
@@ -141,7 +147,7 @@ def _common(record: MemoryItem | Episode, namespace: Namespace) -> dict[str, Any
         **record.to_json(),
         **name_of(namespace),
         TASK_VECTOR: matched_text(record.task),
-        "task_key": task_key(record.task),
+        "task_key": _key(record.task),
         "since": micros(utc_now()),
         "thread_id": record.provenance.thread_id or "",
         "run_id": record.provenance.run_id or "",

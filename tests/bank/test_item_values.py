@@ -6,7 +6,17 @@ import pytest
 from langgraph.store.base import GetOp, PutOp
 
 from reasoningbank_langgraph import MemoryBank
-from reasoningbank_langgraph.bank.item_values import NEVER, delete, distinct, find, matched_text, micros, put, rewrite
+from reasoningbank_langgraph.bank.item_values import (
+    NEVER,
+    delete,
+    distinct,
+    find,
+    matched_text,
+    micros,
+    put,
+    rewrite,
+    task_key_without_secrets,
+)
 from reasoningbank_langgraph.records import task_key
 from tests.bank.test_forgetting import lesson
 from tests.loop_fakes import indexed_memory
@@ -127,3 +137,33 @@ def test_an_import_is_matched_as_the_bank_that_takes_it_over_does(match, fields,
     source.export_jsonl(tmp_path / "bank.jsonl")
     target.import_jsonl(tmp_path / "bank.jsonl")
     assert target.store.get(HERE, "a").value["index"] == fields
+
+
+@pytest.mark.parametrize("char", "\u200b\u00ad\ufeff\u2060\u200d\ufe0f\u3164\u202e\x07\U000e0041")
+def test_what_a_reader_cannot_see_makes_no_other_task(char):
+    plain, marked = "add two apples", f"{char}add t{char}wo apples{char}"
+    assert task_key_without_secrets(marked) == task_key_without_secrets(plain) == task_key(plain)
+    for learned, asked in ((plain, marked), (marked, plain), (marked, marked)):
+        bank = MemoryBank(indexed_memory(), HERE)
+        bank.add([lesson("same", task=learned), lesson("other", task="add two pears", experience="same")])
+        assert [memory.item.id for memory in bank.search(asked)] == ["other"]
+
+
+@pytest.mark.parametrize("text", ["a\rb", "a\x85b", "a\u2028b", "a\x1cb", "a\u3000b"])
+def test_every_kind_of_white_space_parts_words_in_a_task(text):
+    assert task_key_without_secrets(text) == task_key_without_secrets("a b") == task_key("a b")
+
+
+def test_joiners_that_spelling_needs_tell_tasks_apart():
+    assert task_key_without_secrets("\u0645\u06cc\u200c\u062e\u0648") != task_key_without_secrets(
+        "\u0645\u06cc\u062e\u0648"
+    )
+
+
+def test_a_row_of_an_older_version_with_an_invisible_character_is_still_of_its_task():
+    bank, task = MemoryBank(indexed_memory(), HERE), "add two\u200b apples"
+    bank.add([lesson("same", task=task)])
+    row = bank.store.get(HERE, "same").value
+    bank.store.put(HERE, "same", {**row, "task_key": task_key(task)}, index=row["index"])
+    assert bank.search(task) == []
+    assert [memory.item.id for memory in bank.search("add two pears")] == ["same"]
