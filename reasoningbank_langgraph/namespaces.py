@@ -56,7 +56,10 @@ def check_labels(namespace: str | Sequence[str]) -> tuple[str, ...]:
     if labels[0] == "langgraph":
         raise InvalidNamespaceLabelError("langgraph", "is reserved by LangGraph for the first label: use another")
     if bank_of(labels) != labels:
-        problem = f"ends like the namespaces that belong to a bank ({', '.join(RESERVED_ENDINGS)}): use another"
+        problem = (
+            f"ends like the namespaces that belong to a bank ({', '.join(RESERVED_ENDINGS)}): use another, or put a "
+            "label after it, as in ('{user_id}', 'lessons'): only the last label may not end so"
+        )
         raise InvalidNamespaceLabelError(labels[-1], problem)
     return labels
 
