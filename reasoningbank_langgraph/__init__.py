@@ -16,6 +16,7 @@ Names are imported when they are first used, so importing the package loads neit
 - `judges`: who says whether an attempt succeeded
 - `extraction`: from a judged attempt to a few general lessons (paper section 3.2): ask, accept, leave out details
 - `solvers`: solvers that users bring: functions, Runnables and agents
+- `agents`: memory for agents that are built elsewhere: a middleware, a tool that asks, a function that remembers
 - `matts`: memory-aware test-time scaling (paper section 4): several attempts at a task, all with the same memory
 - `policies`: what follows from counted outcomes: whether memory is shown at all, and which lessons come first
 - `bank`: the memory bank: lessons and episodes in any LangGraph store
@@ -36,6 +37,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from reasoningbank_langgraph.agents import ReasoningBankMiddleware, create_recall_tool, remembering
     from reasoningbank_langgraph.bank import MemoryBank
     from reasoningbank_langgraph.embeddings import default_embeddings
     from reasoningbank_langgraph.errors import ReasoningBankError
@@ -60,6 +62,7 @@ _HOMES = {
     "MemoryBank": "bank",
     "MemoryItem": "records",
     "ReasoningBankError": "errors",
+    "ReasoningBankMiddleware": "agents",
     "ReasoningBankState": "state",
     "ReferenceJudge": "judges",
     "RetrievedMemory": "records",
@@ -71,8 +74,10 @@ _HOMES = {
     "create_judge": "nodes",
     "create_matts": "matts",
     "create_reasoning_bank": "graph",
+    "create_recall_tool": "agents",
     "create_retrieve": "nodes",
     "default_embeddings": "embeddings",
+    "remembering": "agents",
 }
 
 __all__ = [
@@ -85,6 +90,7 @@ __all__ = [
     "MemoryBank",
     "MemoryItem",
     "ReasoningBankError",
+    "ReasoningBankMiddleware",
     "ReasoningBankState",
     "ReferenceJudge",
     "RetrievedMemory",
@@ -96,8 +102,10 @@ __all__ = [
     "create_judge",
     "create_matts",
     "create_reasoning_bank",
+    "create_recall_tool",
     "create_retrieve",
     "default_embeddings",
+    "remembering",
 ]
 
 

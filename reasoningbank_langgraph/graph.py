@@ -130,11 +130,7 @@ def create_reasoning_bank(
         ("solve", solver_node(solver, nodes.names, schema)),
     ]
     if learn:
-        steps += [
-            ("judge", nodes.judge()),
-            ("extract", nodes.extract()),
-            ("consolidate", nodes.consolidate()),
-        ]
+        steps += nodes.learning()
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(schema)
     builder.add_sequence(steps)
     builder.add_edge(START, "retrieve")

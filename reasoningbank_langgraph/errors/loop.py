@@ -11,8 +11,8 @@ class MissingStoreError(ReasoningBankError):
     def __init__(self, node: str) -> None:
         self.node = node
         super().__init__(
-            f"node {node!r} found no store: compile the graph with compile(store=...), "
-            "for example ChromaStore.from_path('./bank')"
+            f"node {node!r} found no store: compile the graph with compile(store=...), or make the agent with "
+            "create_agent(..., store=...), for example ChromaStore.from_path('./bank')"
         )
 
 

@@ -81,6 +81,10 @@ class LoopNodes:
         """Return the node that writes the lessons."""
         return create_consolidate(namespace=self.namespace, match=self.match, episodes=self.episodes)
 
+    def learning(self) -> list[tuple[str, MemoryNode]]:
+        """Return the nodes after the answer, in their order."""
+        return [("judge", self.judge()), ("extract", self.extract()), ("consolidate", self.consolidate())]
+
     @property
     def critic_like(self) -> ModelLike | None:
         """The model that judges and compares, or None."""

@@ -12,7 +12,10 @@ from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text,
 from reasoningbank_langgraph.state.channels import Earlier
 from reasoningbank_langgraph.state.lineage import micros, next_line
 from reasoningbank_langgraph.state.schema import ChannelNames, StartedAttempt
+from reasoningbank_langgraph.text import without_memories
 
+RECALLED = "reasoningbank"
+"""The artifact of a tool's result holds under this name the lessons it showed (`RetrievedMemory` as JSON)."""
 _LABEL = 200
 """Characters of a model's name."""
 
@@ -142,16 +145,31 @@ def attempt_of(state: Mapping[str, Any], names: ChannelNames) -> Attempt:
     started = state.get("attempt") or _finished(state, names)
     raw = _conversation(state, names)
     start, new = _places(raw, started)
+    shown = [*(state.get("memories") or ()), *recalled_lessons(raw[start:])]
     return Attempt(
         task=started["task"],
         task_id=started["task_id"],
-        messages=raw[start:],
+        messages=[_without_lessons(message) for message in raw[start:]],
         answer=_answer(names.read("answer", state), started, raw[new:]),
         reference=started["reference"],
-        memories=state.get("memories") or (),
+        memories={memory["item"]["id"]: memory for memory in shown}.values(),
         examples=state.get("memory_examples") or (),
         usage=_usage(raw[start:]),
     )
+
+
+def recalled_lessons(messages: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return the lessons that an agent asked a tool for (`RetrievedMemory` as JSON)."""
+    artifacts = [getattr(message, "artifact", None) for message in messages]
+    known = [artifact for artifact in artifacts if isinstance(artifact, Mapping)]
+    return [memory for artifact in known for memory in artifact.get(RECALLED) or ()]
+
+
+def _without_lessons(message: Any) -> Any:
+    """Return a message without the lessons it shows: they are no step, and their fence differs in every run."""
+    if lessons := recalled_lessons([message]):
+        return message.model_copy(update={"content": without_memories(content_text(message.content), lessons)})
+    return message
 
 
 def is_empty(attempt: Attempt) -> bool:

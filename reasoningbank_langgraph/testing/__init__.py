@@ -2,18 +2,18 @@
 
 `StoreContract` is a class of pytest cases and is imported when it is first used, so the fakes work without pytest.
 
-- `fakes`: a scripted chat model and hashed embeddings, for tests of graphs that are offline and repeatable
+- `fakes`: scripted chat models and hashed embeddings, for tests of graphs that are offline and repeatable
 - `store_contract`: what any LangGraph store has to do, as a class of pytest cases that the author of a store subclasses
 """
 
 from typing import TYPE_CHECKING, Any
 
-from reasoningbank_langgraph.testing.fakes import HashEmbeddings, ScriptedChatModel
+from reasoningbank_langgraph.testing.fakes import HashEmbeddings, ScriptedChatModel, ScriptedToolModel
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.testing.store_contract import StoreContract
 
-__all__ = ["HashEmbeddings", "ScriptedChatModel", "StoreContract"]
+__all__ = ["HashEmbeddings", "ScriptedChatModel", "ScriptedToolModel", "StoreContract"]
 
 _CONTRACT = f"{__name__}.store_contract"
 

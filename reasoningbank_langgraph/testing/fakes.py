@@ -1,4 +1,4 @@
-"""A scripted chat model and hashed embeddings, for tests of graphs that are offline and repeatable."""
+"""Scripted chat models and hashed embeddings, for tests of graphs that are offline and repeatable."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field, PrivateAttr
 
 from reasoningbank_langgraph.errors import ScriptError
@@ -76,6 +78,31 @@ class ScriptedChatModel(BaseChatModel):
             except AssertionError as error:
                 raise ScriptError(f"the script refused call {len(self.calls)}: {error}") from error
             return answer
+
+
+class ScriptedToolModel(ScriptedChatModel):
+    """Scripted chat model that tools can be bound to. Its script calls them: `AIMessage("", tool_calls=[...])`.
+
+    Attributes:
+        offered: the names of the tools of every call so far, in order.
+    """
+
+    offered: list[list[str]] = Field(default_factory=list)
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
+        """Return the model with tools; it notes their names and calls those that its script calls."""
+        names = [convert_to_openai_tool(tool)["function"]["name"] for tool in tools]
+        return self.bind(offered=names)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        self.offered.append(kwargs.pop("offered", []))
+        return super()._generate(messages, stop, run_manager, **kwargs)
 
 
 class HashEmbeddings(Embeddings):

@@ -7,7 +7,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import ChromaStore
-from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
+from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel, ScriptedToolModel
 from tests.loop_fakes import lessons, verdict
 
 EMBEDDER = "reasoningbank_langgraph.{}.default_embeddings"
@@ -15,6 +15,13 @@ EMBEDDER = "reasoningbank_langgraph.{}.default_embeddings"
 
 class Adder(ScriptedChatModel):
     """Answers 5, judges every attempt a success, and distils a lesson. Any arguments of a chat model will do."""
+
+    def __init__(self, *_, **__):
+        super().__init__(_reply)
+
+
+class ToolAdder(ScriptedToolModel):
+    """The same, for agents: tools can be bound to it."""
 
     def __init__(self, *_, **__):
         super().__init__(_reply)
@@ -57,7 +64,7 @@ def offline(tmp_path, monkeypatch):
     embedder = HashEmbeddings(384)
     for module in ("embeddings", "store.indexing"):
         monkeypatch.setattr(EMBEDDER.format(module), lambda: embedder)
-    monkeypatch.setattr("langchain.chat_models.init_chat_model", Adder)
+    monkeypatch.setattr("langchain.chat_models.init_chat_model", ToolAdder)
     monkeypatch.setattr("reasoningbank_langgraph.local.start_local_model", lambda *_: Server())
     monkeypatch.setattr("langgraph.checkpoint.postgres.PostgresSaver.from_conn_string", saver)
     monkeypatch.setattr("langgraph.store.postgres.PostgresStore.from_conn_string", postgres_store)

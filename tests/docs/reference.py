@@ -39,7 +39,7 @@ MODULES = {
     "policies": ("Credit", "Evidence", "GroupCredit", "GuardStatus", "Pairs", "Trial"),
     "records": ("Provenance", "RetrievedExample", "Utility"),
     "store": ("StoreReport",),
-    "testing": ("HashEmbeddings", "ScriptedChatModel", "StoreContract"),
+    "testing": ("HashEmbeddings", "ScriptedChatModel", "ScriptedToolModel", "StoreContract"),
     "embeddings": ("PackagedMiniLM",),
     "local": ("LocalModelServer", "packaged_model_path", "start_local_model"),
     "math_answers": ("ExtractedAnswer", "equivalent", "extract_answer", "final_answer", "is_refusal", "same_answer"),

@@ -23,6 +23,7 @@ VALUES = {
     "judges.ensemble.Rule": "`EnsembleJudge(rule=...)`",
     "bank.item_values.Match": "`match=...` of a bank and of the nodes",
     "bank.examples.Show": "`show=...` of the nodes and of the graphs",
+    "agents.placing.Placement": "`ReasoningBankMiddleware(placement=...)`",
     "math_answers.found.Missing": "`ExtractedAnswer.reason`",
 }
 """Types whose values are words, and where these are found."""
@@ -36,6 +37,8 @@ ACCEPTED = (
     "store.indexing.IndexSetting",
     "store.settings.Progress",
     "text.memories.Memory",
+    "agents.tool_results.ToolCheck",
+    "agents.checks.RiskyCall",
     "testing.fakes.Script",
     "testing.fakes.Reply",
 )

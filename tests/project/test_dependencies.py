@@ -14,7 +14,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MAY_IMPORT = {
-    "agents": ["chat/models.py"],
+    "agents": ["chat/models.py", "agents"],
     "dev": ["testing"],
     "experiments": ["experiments", "judges/audit.py"],
     "local": ["embeddings.py", "local/server_program.py", "local/model.py", "local/model_files.py"],

@@ -25,6 +25,7 @@ ROWS = [
     ["solvers"],
     ["matts"],
     ["graph"],
+    ["agents"],
     ["math_solver", "testing"],
     ["local"],
     ["experiments"],
