@@ -15,7 +15,8 @@ from reasoningbank_langgraph.errors import (
 DEFAULT_NAMESPACE = ("reasoningbank",)
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 CREDIT, EPISODES, GUARD = "~credit", "~episodes", "~guard"
-RESERVED_ENDINGS = (CREDIT, EPISODES, GUARD)
+HEADS, LEDGER = "~heads", "~ledger"
+RESERVED_ENDINGS = (CREDIT, EPISODES, GUARD, HEADS, LEDGER)
 """How the last label ends where a namespace holds what belongs to a bank and is no lesson: it lies beside the bank, so
 that a search of the bank never meets it."""
 

@@ -14,6 +14,7 @@ from reasoningbank_langgraph.bank.examples import Recalled, Show
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, to_episode
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.rows.crediting import utility_of, visible_credits
+from reasoningbank_langgraph.bank.rows.ledger import recorded
 from reasoningbank_langgraph.bank.searching import Question
 from reasoningbank_langgraph.bank.snapshots import Past, items_then, rows_then
 from reasoningbank_langgraph.bank.writer_lock import awriting, writing
@@ -48,6 +49,7 @@ class StoreAccess:
     """The store and the namespace of a bank, and the moment it is read at."""
 
     store: BaseStore
+    actor: str
     namespace: Namespace
     match: Match
     _past: Past | None
@@ -112,12 +114,12 @@ class StoreAccess:
     def _write(self, operation: Ops[Result]) -> Result:
         self._require_present()
         with writing(self.store, self.namespace):
-            return run(operation, self.store)
+            return run(recorded(self.namespace, self.actor, operation), self.store)
 
     async def _awrite(self, operation: Ops[Result]) -> Result:
         self._require_present()
         async with awriting(self.store, self.namespace):
-            return await arun(operation, self.store)
+            return await arun(recorded(self.namespace, self.actor, operation), self.store)
 
     def _require_present(self) -> None:
         if self._past:

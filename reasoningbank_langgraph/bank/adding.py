@@ -20,6 +20,7 @@ from reasoningbank_langgraph.bank.item_values import (
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.bank.rows.crediting import count_credit
 from reasoningbank_langgraph.bank.rows.guarding import Counted, count
+from reasoningbank_langgraph.bank.rows.ledger import ACTIVE, draft, draft_of_rows
 from reasoningbank_langgraph.bank.upkeep.forgetting import change_of_status
 from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
 from reasoningbank_langgraph.namespaces import EPISODES, beside
@@ -27,9 +28,12 @@ from reasoningbank_langgraph.policies import GroupCredit
 from reasoningbank_langgraph.records import Episode, MemoryItem
 
 if TYPE_CHECKING:
+    from langgraph.store.base import SearchItem
+
     from reasoningbank_langgraph.policies import GuardStatus, Trial
 
 logger = logging.getLogger(__name__)
+_HARM = "an always-valid test on its pairs of attempts says that it does harm"
 
 
 class WriteResult(NamedTuple):
@@ -69,7 +73,7 @@ def add(namespace: Namespace, match: Match, left: Experience, cap: int) -> Ops[W
     credit = yield from count_credit(namespace, left.credit or _credit_of_pair(left, trial))
     evidence = [*trial.puts, *credit.puts]
     if credit.harmful:
-        evidence += (yield from change_of_status(namespace, credit.harmful, "quarantined"))[1]
+        evidence += (yield from change_of_status(namespace, credit.harmful, "quarantined", _HARM, "credit"))[1]
     written = yield from _add_records(namespace, match, left, evidence)
     result = WeighedResult(*written)
     result.switched, result.quarantined = trial.switched, credit.harmful
@@ -91,8 +95,9 @@ def _add_records(namespace: Namespace, match: Match, left: Experience, evidence:
     Where its lessons were made anew since, no lesson is left to write: those are of the same attempt.
     """
     episodes = yield from _new_episodes(namespace, left.episodes)
+    kept = [*episodes, *draft(namespace, "added", [op.key for op in episodes], after=ACTIVE, reason=_reason(left))]
     if not left.items:
-        yield from _write([*episodes, *evidence])
+        yield from _write([*kept, *evidence])
         return WriteResult([], 0)
     items = [without_secrets(item) for item in left.items]
     experience, digest = items[0].experience_id, items[0].provenance.attempt_digest
@@ -104,13 +109,43 @@ def _add_records(namespace: Namespace, match: Match, left: Experience, evidence:
         yield from _write(evidence)
         return WriteResult([row.key for row in same_attempt], 0)
     if any(item.redistil_run for item in stored.values()):
-        yield from _write([*episodes, *evidence])
+        yield from _write([*kept, *evidence])
         return WriteResult([row.key for row in same_attempt], 0)
     fresh = _fresh(items, stored)
     puts = [put(item, namespace, match, carries_task_vector=item.id == items[0].id) for item in fresh]
-    stale = [delete(name, namespace) for name in stored.keys() - {item.id for item in items}]
-    yield from _write([*puts, *episodes, *evidence, *stale])
+    puts += [delete(name, namespace) for name in stored.keys() - {item.id for item in items}]
+    drafts = _drafts(namespace, left, [*puts, *episodes], [row for row in same_attempt if row.key in stored])
+    yield from _write([*puts, *episodes, *evidence, *drafts])
     return WriteResult([item.id for item in items], len(fresh))
+
+
+def _drafts(namespace: Namespace, left: Experience, puts: Sequence[PutOp], stored: Sequence[SearchItem]) -> list[PutOp]:
+    """Return what the ledger says of a write: what is new, and what a retry that distilled anew wrote over or removed.
+
+    Args:
+        namespace: the bank.
+        left: what the experience left.
+        puts: what is written.
+        stored: what the bank has of the experience.
+    """
+    names, reason = {row.key for row in stored}, _reason(left)
+    over = {op.key for op in puts if op.value}
+    gone = {op.key for op in puts if not op.value}
+    new = [op.key for op in puts if op.key not in names]
+    again = "the attempt was distilled again"
+    return [
+        *draft(namespace, "added", new, after=ACTIVE, reason=reason),
+        *draft_of_rows(namespace, "replaced", (row for row in stored if row.key in over), after=ACTIVE, reason=again),
+        *draft_of_rows(namespace, "replaced", (row for row in stored if row.key in gone), reason=again),
+    ]
+
+
+def _reason(left: Experience) -> str:
+    """Return what an experience was learned from, in words."""
+    records: list[MemoryItem | Episode] = [*left.items, *left.episodes]
+    outcomes = ", ".join(sorted({record.outcome for record in records}))
+    judges = ", ".join(sorted({record.provenance.judge for record in records} - {""}))
+    return f"learned from {outcomes}" + (f", judged by {judges}" if judges else "")
 
 
 def _new_episodes(namespace: Namespace, episodes: Sequence[Episode]) -> Ops[list[PutOp]]:

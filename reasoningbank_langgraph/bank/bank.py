@@ -17,6 +17,7 @@ from reasoningbank_langgraph.bank.exchange.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match
 from reasoningbank_langgraph.bank.reading import BankReader
 from reasoningbank_langgraph.bank.rows import guarding
+from reasoningbank_langgraph.bank.rows.log import Logged
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.bank.upkeep import forgetting
 from reasoningbank_langgraph.bank.upkeep.redistil import Redistilling
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
-class MemoryBank(BankReader, Redistilling):
+class MemoryBank(BankReader, Redistilling, Logged):
     """The lessons of one namespace, and the episodes they were learned from.
 
     Args:
@@ -40,13 +41,17 @@ class MemoryBank(BankReader, Redistilling):
         namespace: labels of the bank, filled in: a placeholder, as in a graph's template, is refused.
         match: which text a task is matched with, fixed when an item is written: the task it was learned on (as in
             the paper, section 3.2), the lesson (title and description), or both, where the better match counts.
+        actor: who the rows of the ledger say made a change through this object.
 
     Raises:
         InvalidStoreError: the store is not a LangGraph store.
         InvalidNamespaceLabelError: stores refuse this namespace, or it is a template.
     """
 
-    def __init__(self, store: BaseStore, namespace: str | Sequence[str], *, match: Match = "both") -> None:
+    def __init__(
+        self, store: BaseStore, namespace: str | Sequence[str], *, match: Match = "both", actor: str = "program"
+    ) -> None:
+        self.actor = actor
         self.store, self.namespace, self.match = check_store(store), check_filled(namespace), check_match(match)
         self._past: Past | None = None
 
@@ -111,8 +116,13 @@ class MemoryBank(BankReader, Redistilling):
         """Async form of `guard`."""
         return await self._aread(guarding.status_of(self.namespace, model))
 
-    def set_status(self, item_ids: Iterable[str], status: ItemStatus) -> list[str]:
+    def set_status(self, item_ids: Iterable[str], status: ItemStatus, *, reason: str = "") -> list[str]:
         """Take items, by one id or several, out of sight (`superseded`, `quarantined`) or back (`active`).
+
+        Args:
+            item_ids: the ids.
+            status: the new status.
+            reason: why, for the ledger.
 
         Returns:
             The ids of the items whose status changed.
@@ -120,11 +130,11 @@ class MemoryBank(BankReader, Redistilling):
         Raises:
             ValueError: there is no such status; nothing was written.
         """
-        return self._write(forgetting.set_status(self.namespace, as_ids(item_ids), status))
+        return self._write(forgetting.set_status(self.namespace, as_ids(item_ids), status, reason))
 
-    async def aset_status(self, item_ids: Iterable[str], status: ItemStatus) -> list[str]:
+    async def aset_status(self, item_ids: Iterable[str], status: ItemStatus, *, reason: str = "") -> list[str]:
         """Async form of `set_status`."""
-        return await self._awrite(forgetting.set_status(self.namespace, as_ids(item_ids), status))
+        return await self._awrite(forgetting.set_status(self.namespace, as_ids(item_ids), status, reason))
 
     def forget(
         self,
@@ -134,6 +144,7 @@ class MemoryBank(BankReader, Redistilling):
         run_id: str | None = None,
         experience_id: str | None = None,
         cascade: bool = True,
+        reason: str = "",
     ) -> list[str]:
         """Remove lessons and episodes for good, chosen by exactly one of id, thread, run or experience.
 
@@ -146,6 +157,7 @@ class MemoryBank(BankReader, Redistilling):
             run_id: everything that one run learned.
             experience_id: everything learned from one attempt.
             cascade: also remove what was learned from one of these, or in runs that were shown one, and so on.
+            reason: why, for the ledger, which keeps the ids and none of the text.
 
         Returns:
             The ids of the lessons that were removed, and `id` if it was that of an episode.
@@ -154,7 +166,7 @@ class MemoryBank(BankReader, Redistilling):
             ValueError: none or several of the four are given, or an empty one.
         """
         chosen = {"id": id, "thread_id": thread_id, "run_id": run_id, "experience_id": experience_id}
-        return self._write(forgetting.forget(self.namespace, chosen, cascade=cascade))
+        return self._write(forgetting.forget(self.namespace, chosen, cascade=cascade, reason=reason))
 
     async def aforget(
         self,
@@ -164,22 +176,25 @@ class MemoryBank(BankReader, Redistilling):
         run_id: str | None = None,
         experience_id: str | None = None,
         cascade: bool = True,
+        reason: str = "",
     ) -> list[str]:
         """Async form of `forget`."""
         chosen = {"id": id, "thread_id": thread_id, "run_id": run_id, "experience_id": experience_id}
-        return await self._awrite(forgetting.forget(self.namespace, chosen, cascade=cascade))
+        return await self._awrite(forgetting.forget(self.namespace, chosen, cascade=cascade, reason=reason))
 
-    def forget_all(self) -> list[str]:
+    def forget_all(self, *, reason: str = "") -> list[str]:
         """Remove every lesson and episode of this namespace for good, and none of the namespaces below it.
+
+        The ledger stays; it holds ids and no text.
 
         Returns:
             The ids of the lessons.
         """
-        return self._write(forgetting.forget_all(self.namespace))
+        return self._write(forgetting.forget_all(self.namespace, reason))
 
-    async def aforget_all(self) -> list[str]:
+    async def aforget_all(self, *, reason: str = "") -> list[str]:
         """Async form of `forget_all`."""
-        return await self._awrite(forgetting.forget_all(self.namespace))
+        return await self._awrite(forgetting.forget_all(self.namespace, reason))
 
     def export_jsonl(self, path: str | os.PathLike[str]) -> int:
         """Write every lesson and episode to a file, one a line after a header line; return how many lessons there are.

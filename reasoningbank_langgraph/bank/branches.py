@@ -133,7 +133,8 @@ def orphans(namespace: Namespace, thread_id: str, state: StateSnapshot, *, forge
         episodes = yield from rows_where(beside(namespace, EPISODES), {"thread_id": thread_id})
         lines = _lines(branch, [*rows, *episodes])
         orphaned = [row for row in branch.unknown_rows(episodes) if lines.relation(row.value) == "other"]
-        yield from remove(namespace, {row.key for row in [*found, *orphaned]})
+        keys, reason = {row.key for row in [*found, *orphaned]}, "of a branch that its thread went back on"
+        yield from remove(namespace, keys, reason)
     return [to_item(row) for row in found]
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from reasoningbank_langgraph.cli.identifiers import as_options, format_namespace, parse_namespace
 from reasoningbank_langgraph.cli.solve_report import describe_totals, shorten
 from reasoningbank_langgraph.cli.terminal import console, error_console, named_errors
-from reasoningbank_langgraph.namespaces import Filled, bank_of
+from reasoningbank_langgraph.namespaces import HEADS, LEDGER, Filled, bank_of, check_filled
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import MemoryBank
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 bank_app = typer.Typer(help="Inspect and maintain a bank on disk.", no_args_is_help=True)
 BankFolder = Annotated[Path, typer.Option(help="Folder of the bank.")]
 DEFAULT_FOLDER = Path("bank")
+ACTOR = "command line"
 
 
 @bank_app.command()
@@ -156,21 +157,31 @@ def open_to_embed(
             yield store
 
 
-def chosen_banks(store: ChromaStore, namespace: str | None) -> list[Filled]:
-    """Return the namespace that was chosen or, if none was, those of all banks in a store."""
-    if namespace is not None:
-        return [Filled(filled_bank(store, namespace).namespace)]
-    return [Filled(labels) for labels in dict.fromkeys(map(bank_of, store.list_namespaces(limit=100_000)))]
+def chosen_banks(store: ChromaStore, namespace: str | None, *, emptied: bool = False) -> list[Filled]:
+    """Return the namespace that was chosen or, if none was, those of all banks in a store.
+
+    Args:
+        store: the store.
+        namespace: the one that was chosen.
+        emptied: whether banks count of which only the ledger is left.
+    """
+    endings = () if emptied else (HEADS, LEDGER)
+    found = [labels for labels in store.list_namespaces(limit=100_000) if not labels[-1].endswith(endings)]
+    banks = [Filled(labels) for labels in dict.fromkeys(map(bank_of, found))]
+    if namespace is None:
+        return banks
+    if (labels := Filled(check_filled(parse_namespace(namespace)))) not in banks:
+        raise _unknown(namespace)
+    return [labels]
 
 
 def filled_bank(store: ChromaStore, namespace: str) -> MemoryBank:
     """Return a bank that holds something: with a mistyped namespace nothing would be done, and no error say so."""
     from reasoningbank_langgraph.bank import MemoryBank
 
-    memory = MemoryBank(store, parse_namespace(namespace))
+    memory = MemoryBank(store, parse_namespace(namespace), actor=ACTOR)
     if not memory.items() and not memory.episodes() and not guards_of(memory):
-        problem = f"there are no lessons in {namespace!r}: `bank show` lists the namespaces"
-        raise typer.BadParameter(problem, param_hint="--namespace")
+        raise _unknown(namespace)
     return memory
 
 
@@ -180,6 +191,11 @@ def guards_of(memory: MemoryBank) -> list[GuardStatus]:
     from reasoningbank_langgraph.bank.rows.guarding import statuses
 
     return run(statuses(memory.namespace), memory.store)
+
+
+def _unknown(namespace: str) -> typer.BadParameter:
+    problem = f"there are no lessons in {namespace!r}: `bank show` lists the namespaces"
+    return typer.BadParameter(problem, param_hint="--namespace")
 
 
 def has_bank(folder: Path) -> bool:

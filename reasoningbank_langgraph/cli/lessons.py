@@ -11,6 +11,7 @@ import typer
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.bank.exchange import jsonl
 from reasoningbank_langgraph.cli.bank import (
+    ACTOR,
     DEFAULT_FOLDER,
     BankFolder,
     bank_app,
@@ -62,7 +63,7 @@ def import_(
     with open_to_embed(bank, f"MemoryBank(store, {tuple(labels)}).import_jsonl({str(file)!r})") as store:
         if is_new and store.embeddings:
             console.print(f"new bank at {bank.resolve()}, made with the embedder {embedder_name(store.embeddings)}")
-        added, skipped = MemoryBank(store, labels).import_jsonl(file)
+        added, skipped = MemoryBank(store, labels, actor=ACTOR).import_jsonl(file)
         console.print(f"{plural(added, 'lesson')} added to {format_namespace(labels)}, {skipped} already there")
 
 

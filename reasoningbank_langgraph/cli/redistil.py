@@ -9,6 +9,7 @@ import typer
 
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.cli.bank import (
+    ACTOR,
     DEFAULT_FOLDER,
     BankFolder,
     bank_app,
@@ -58,7 +59,7 @@ def _redistil(model: str | None, namespace: str | None, bank: Path, *, dry_run: 
 
     require_bank(bank)
     with open_to_embed(bank, "MemoryBank(store, ...).redistil(model)") as store:
-        banks = [MemoryBank(store, labels) for labels in chosen_banks(store, namespace)]
+        banks = [MemoryBank(store, labels, actor=ACTOR) for labels in chosen_banks(store, namespace)]
         with console.status("loading the model"):
             resolved = resolve_model(model, temperature=0)
         with resolved:
@@ -90,7 +91,7 @@ def _one(memory: MemoryBank, model: ResolvedModel, *, dry_run: bool) -> Redistil
 
 def _undo(run: str, namespace: str | None, bank: Path) -> None:
     with open_bank(bank) as store:
-        banks = [MemoryBank(store, labels) for labels in chosen_banks(store, namespace)]
+        banks = [MemoryBank(store, labels, actor=ACTOR) for labels in chosen_banks(store, namespace)]
         made = [memory for memory in banks if any(item.redistil_run == run for item in memory.items())]
         if not run or not made:
             raise typer.BadParameter(f"no lesson was made by run {run!r}: `bank show` names the runs", param_hint="RUN")

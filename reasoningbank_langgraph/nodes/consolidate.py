@@ -170,7 +170,7 @@ def _add_evidence(attempt: UnwrittenAttempt, state: State) -> None:
 
 
 def _bank(attempt: UnwrittenAttempt, match: Match, context: Context) -> MemoryBank:
-    return MemoryBank(context.store, Filled(attempt["namespace"]), match=match)
+    return MemoryBank(context.store, Filled(attempt["namespace"]), match=match, actor="graph")
 
 
 def _records(attempt: UnwrittenAttempt) -> dict[str, Any]:

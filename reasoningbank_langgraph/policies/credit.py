@@ -66,6 +66,11 @@ class Credit(NamedTuple):
         """Whether an always-valid test says that it does harm, so that it may be looked at after each attempt."""
         return evidence(self.right_without, self.right_with) >= HARMFUL
 
+    @property
+    def is_helpful(self) -> bool:
+        """Whether the same test says that it helps."""
+        return evidence(self.right_with, self.right_without) >= HARMFUL
+
 
 def compare(shown: Sequence[bool], held_out: Sequence[bool]) -> Credit:
     """Return what attempts at one task say of the lesson that was shown in the first: in pairs, in their order.

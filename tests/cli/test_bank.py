@@ -55,7 +55,7 @@ def test_a_bank_moves_to_the_packaged_embedder_when_told_to(folder, monkeypatch)
     moved = bank("reindex", folder)
     assert moved.exit_code == 0, moved.output
     assert "ok=True" in moved.stdout
-    assert "1/1" in moved.stderr
+    assert "3/3" in moved.stderr
     assert "1 lesson" in bank("show", folder).output
 
 

@@ -36,7 +36,7 @@ MODULES = {
         "WeighedResult",
         "WriteResult",
     ),
-    "policies": ("Credit", "Evidence", "GroupCredit", "GuardStatus", "Pairs", "Trial"),
+    "policies": ("Change", "Credit", "Evidence", "GroupCredit", "GuardStatus", "LogReport", "Pairs", "Trial"),
     "records": ("Provenance", "RetrievedExample", "Utility"),
     "store": ("StoreReport",),
     "testing": ("HashEmbeddings", "ScriptedChatModel", "ScriptedToolModel", "StoreContract"),

@@ -229,7 +229,8 @@ def test_scaling_replaces_the_solver_of_the_loop():
     app = graph.compile(checkpointer=InMemorySaver(), store=store)
     result = app.invoke(TASK, {"configurable": {"thread_id": "t", "user_id": "u"}})
     assert (result["answer"], result["selection"]["by"]) == ("4", "majority")
-    assert {tuple(row.namespace) for row in store.search(())} == {("math", "u"), ("math", "u~episodes")}
+    beside = {("math", f"u~{name}") for name in ("episodes", "heads", "ledger")}
+    assert {tuple(row.namespace) for row in store.search(())} == {("math", "u"), *beside}
 
 
 @pytest.mark.slow

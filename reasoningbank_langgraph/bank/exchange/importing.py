@@ -19,8 +19,10 @@ from reasoningbank_langgraph.bank.item_values import (
     without_secrets,
 )
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.bank.rows.ledger import draft
 from reasoningbank_langgraph.errors import ImportFileError
 from reasoningbank_langgraph.namespaces import EPISODES, beside
+from reasoningbank_langgraph.policies import ChangeKind
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, MemoryItem
 
 if TYPE_CHECKING:
@@ -55,12 +57,13 @@ def import_file(namespace: Namespace, match: Match, path: Path, exported: Export
     added = sum(map(len, groups))
     written: list[PutOp] = []
     for batch in _batches([*groups, *([put_episode(episode, place)] for episode in episodes)]):
-        written += batch
         try:
-            yield batch
+            yield [*batch, *_drafts(namespace, "imported", batch, f"from {path.name}")]
         except Exception:
-            yield [delete(op.key, op.namespace) for op in written]
+            failed = _drafts(namespace, "undone", written, "the import failed")
+            yield [*(delete(op.key, op.namespace) for op in [*written, *batch]), *failed]
             raise
+        written += batch
     return Imported(added, len(numbered) - added)
 
 
@@ -86,6 +89,18 @@ def _puts(
         )
         for item in items
     ]
+
+
+def _drafts(namespace: Namespace, kind: ChangeKind, puts: Sequence[PutOp], reason: str) -> list[PutOp]:
+    """Return what the ledger says of records that come into the bank, or go again."""
+    by_status: dict[str, list[str]] = {}
+    for op in puts:
+        by_status.setdefault((op.value or {}).get("status", "active"), []).append(op.key)
+    drafts: list[PutOp] = []
+    for status, ids in by_status.items():
+        before, after = (None, {"status": status}) if kind == "imported" else ({"status": status}, None)
+        drafts += draft(namespace, kind, ids, before=before, after=after, reason=reason)
+    return drafts
 
 
 def _names(exported: Exported) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ from langgraph.store.base import GetOp, Item, PutOp
 from reasoningbank_langgraph.bank.branches import Branch, visibility
 from reasoningbank_langgraph.bank.item_values import Namespace, micros, name_of
 from reasoningbank_langgraph.bank.operations import Ops
+from reasoningbank_langgraph.bank.rows.ledger import draft
 from reasoningbank_langgraph.namespaces import CREDIT, beside
 from reasoningbank_langgraph.policies import Credit, GroupCredit
 from reasoningbank_langgraph.records import Utility, utc_now
@@ -44,9 +45,20 @@ def count_credit(namespace: Namespace, group: GroupCredit | None) -> Ops[Credite
             continue
         groups = [*known, added][-GROUPS:]
         puts.append(PutOp(place, name, {"groups": groups, **name_of(place)}, index=False))
+        puts += _drafts(namespace, name, *(_since_last_change(lesson, several) for several in (known, groups)))
         if lesson.value["status"] == "active" and _since_last_change(lesson, groups).is_harmful:
             harmful.append(name)
     return Credited(puts, harmful)
+
+
+def _drafts(namespace: Namespace, name: str, before: Credit, after: Credit) -> list[PutOp]:
+    """Return what the ledger says of a lesson that is now known to help or to do harm, and was not."""
+    effect = "does harm" if after.is_harmful and not before.is_harmful else "helps"
+    if effect == "helps" and (before.is_helpful or not after.is_helpful):
+        return []
+    was, now = (utility_of(credit).to_json() for credit in (before, after))
+    reason = f"an always-valid test on its pairs of attempts says that it {effect}"
+    return draft(namespace, "credited", [name], before=was, after=now, reason=reason, actor="credit")
 
 
 def credits_of(namespace: Namespace, ids: Sequence[str], branch: Branch, past: Past | None) -> Ops[dict[str, Credit]]:

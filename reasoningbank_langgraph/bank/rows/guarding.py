@@ -9,9 +9,10 @@ from langgraph.store.base import GetOp, PutOp
 
 from reasoningbank_langgraph.bank.item_values import Namespace, name_of
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.bank.rows.ledger import draft
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
 from reasoningbank_langgraph.namespaces import GUARD, beside
-from reasoningbank_langgraph.policies import Credit, GuardStatus, Trial, compare
+from reasoningbank_langgraph.policies import Credit, GuardStatus, Pairs, Trial, compare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,7 +63,17 @@ def count(namespace: Namespace, trial: Trial | None) -> Ops[Counted]:
         PutOp(place, key, {**value, **name_of(place)}, index=False) for key, value in zip(keys, values, strict=True)
     ]
     switched = after if after.changes != before.changes else None
+    if switched:
+        puts += _drafts(namespace, before, switched)
     return Counted(puts, switched, *(pair or ()))
+
+
+def _drafts(namespace: Namespace, before: GuardStatus, after: GuardStatus) -> list[PutOp]:
+    """Return what the ledger says of a switch, with the pairs of tasks that decided."""
+    now = {"state": after.state, **(after.decided_by or Pairs()).to_json()}
+    reason = "an always-valid test on pairs of tasks, one of each with memory"
+    was = {"state": before.state}
+    return draft(namespace, "switched", [after.model], before=was, after=now, reason=reason, actor="guard")
 
 
 def _pair(now: Mapping[str, Any], earlier: Mapping[str, Any]) -> tuple[Sequence[str], Credit] | None:

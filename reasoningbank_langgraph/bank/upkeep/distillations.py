@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, micros, put, to_episode, to_item, without_secrets
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.bank.rows.ledger import ACTIVE, draft, draft_of_rows
 from reasoningbank_langgraph.bank.upkeep.forgetting import LESSON_FORGOTTEN, rewritten, with_status
 from reasoningbank_langgraph.extraction import Judged, judged_again
 from reasoningbank_langgraph.namespaces import EPISODES, beside
@@ -102,7 +103,13 @@ def replace(
     changed = {row.key: with_status(row.value, "superseded", moment) for row in standing.old}
     changed |= {row.key: {**with_status(row.value, "active", moment), "supersedes": old} for row in standing.returning}
     changed |= {row.key: {**row.value, "supersedes": [*_supersedes(row), *old]} for row in _active(standing.made)}
-    yield [*puts, *rewritten(namespace, {row.key: row.value for row in rows}, changed)]
+    reason = f"made anew, run {run}"
+    drafts = [
+        *draft(namespace, "redistilled", [op.key for op in puts], after=ACTIVE, reason=reason),
+        *draft_of_rows(namespace, "redistilled", standing.returning, after=ACTIVE, reason=reason),
+        *draft_of_rows(namespace, "superseded", standing.old, after={"status": "superseded"}, reason=reason),
+    ]
+    yield [*puts, *rewritten(namespace, {row.key: row.value for row in rows}, changed), *drafts]
     return Replaced(len(puts), len(old))
 
 
@@ -144,7 +151,12 @@ def undo(namespace: Namespace, run: str) -> Ops[Undone]:
         changed = {row.key: with_status(row.value, "superseded", moment) for row in leaving}
         changed |= {row.key: with_status(row.value, "active", moment) for row in back}
         if changed:
-            yield rewritten(namespace, {row.key: row.value for row in rows}, changed)
+            reason = f"undo of run {run}"
+            drafts = [
+                *draft_of_rows(namespace, "undone", leaving, after={"status": "superseded"}, reason=reason),
+                *draft_of_rows(namespace, "undone", back, after=ACTIVE, reason=reason),
+            ]
+            yield [*rewritten(namespace, {row.key: row.value for row in rows}, changed), *drafts]
         restored, retired = restored + len(back), retired + len(leaving)
     return Undone(restored, retired)
 

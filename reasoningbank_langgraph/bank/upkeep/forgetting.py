@@ -19,7 +19,9 @@ from reasoningbank_langgraph.bank.item_values import (
     rewrite,
 )
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
-from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, RESERVED_ENDINGS, beside
+from reasoningbank_langgraph.bank.rows.ledger import draft_of_rows
+from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, HEADS, LEDGER, RESERVED_ENDINGS, beside
+from reasoningbank_langgraph.policies import ChangeKind
 from reasoningbank_langgraph.records import ItemStatus, utc_now
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ LESSON_FORGOTTEN = "lesson_forgotten"
 """Field of the row of an episode of which a lesson was removed: no lesson is made of it again."""
 
 
-def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: bool) -> Ops[list[str]]:
+def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: bool, reason: str) -> Ops[list[str]]:
     """Remove the rows one selector chooses; with `cascade` also those that descend from them.
 
     Returns:
@@ -50,21 +52,24 @@ def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: b
     named = removed & {selectors.get("id", "")} - {row.key for row in lessons}
     if cascade:
         removed = _with_descendants(lessons, episodes, removed)
-    return [*named, *(yield from remove(namespace, removed))]
+    return [*named, *(yield from remove(namespace, removed, reason))]
 
 
-def forget_all(namespace: Namespace) -> Ops[list[str]]:
-    """Remove every row of the bank and beside it. Returns the ids of the lessons."""
+def forget_all(namespace: Namespace, reason: str) -> Ops[list[str]]:
+    """Remove every row of the bank and beside it, except the ledger. Returns the ids of the lessons."""
     lessons = yield from rows_where(namespace, {})
     rows = list(lessons)
     for ending in RESERVED_ENDINGS:
-        rows += yield from rows_where(beside(namespace, ending), {})
+        if ending not in (HEADS, LEDGER):
+            rows += yield from rows_where(beside(namespace, ending), {})
     if rows:
-        yield [delete(row.key, row.namespace) for row in rows]
+        told = [row for row in rows if row.namespace in (namespace, beside(namespace, EPISODES))]
+        drafts = draft_of_rows(namespace, "forgotten", told, reason=reason)
+        yield [*(delete(row.key, row.namespace) for row in rows), *drafts]
     return [row.key for row in lessons]
 
 
-def remove(namespace: Namespace, removed: Collection[str]) -> Ops[list[str]]:
+def remove(namespace: Namespace, removed: Collection[str], reason: str) -> Ops[list[str]]:
     """Remove rows by key, an episode with the last of its lessons too. Returns the ids of the lessons.
 
     What is left of their experiences stays findable by its task.
@@ -79,12 +84,14 @@ def remove(namespace: Namespace, removed: Collection[str]) -> Ops[list[str]]:
     after = {row.key: {**row.value, "status": "gone"} if row.key in removed else row.value for row in rows}
     present = [row.key for row in rows if row.key in removed]
     successors = {key: value for key, value in _handed_on(after, present).items() if key not in removed}
+    leaving = [row for row in rows if row.key in removed] + [row for row in episodes if row.key in gone]
     yield [
         *(delete(key, namespace) for key in present),
         *(delete(key, place) for key in gone),
         *_marked(episodes, {attempt_of_row(row) for row in rows if row.key in removed}, gone),
         *_without_groups(credit, {*removed, *gone}),
         *(rewrite(namespace, key, value) for key, value in successors.items()),
+        *draft_of_rows(namespace, "forgotten", leaving, reason=reason),
     ]
     return present
 
@@ -124,25 +131,28 @@ def _without_groups(rows: Iterable[SearchItem], removed: Collection[str]) -> lis
     return puts
 
 
-def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus) -> Ops[list[str]]:
+def set_status(namespace: Namespace, ids: Collection[str], status: ItemStatus, reason: str) -> Ops[list[str]]:
     """Set the status of those items that have another one; return their ids."""
-    affected, puts = yield from change_of_status(namespace, ids, status)
+    affected, puts = yield from change_of_status(namespace, ids, status, reason)
     if puts:
         yield puts
     return affected
 
 
 def change_of_status(
-    namespace: Namespace, ids: Collection[str], status: ItemStatus
+    namespace: Namespace, ids: Collection[str], status: ItemStatus, reason: str, actor: str = ""
 ) -> Ops[tuple[list[str], list[PutOp]]]:
-    """Return the ids of those items that have another status, and the operations that set it."""
+    """Return the ids of those items that have another status, and the operations that set it, with their reason."""
     if status not in get_args(ItemStatus):
         raise ValueError(f"status must be one of {', '.join(get_args(ItemStatus))}, got {status!r}")
     rows = yield from rows_where(namespace, {})
     affected = [row.key for row in rows if row.key in ids and row.value["status"] != status]
     moment = utc_now()
     changed = {row.key: with_status(row.value, status, moment) for row in rows if row.key in affected}
-    return affected, rewritten(namespace, {row.key: row.value for row in rows}, changed)
+    kind: ChangeKind = "released" if status == "active" else status
+    told = [row for row in rows if row.key in affected]
+    drafts = draft_of_rows(namespace, kind, told, after={"status": status}, reason=reason, actor=actor)
+    return affected, [*rewritten(namespace, {row.key: row.value for row in rows}, changed), *drafts]
 
 
 def with_status(value: Mapping[str, Any], status: ItemStatus, moment: datetime) -> Value:
