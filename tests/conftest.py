@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from pytest_socket import disable_socket, enable_socket, socket_allow_hosts
 
 REPOSITORY = Path(__file__).parent.parent
@@ -19,6 +20,8 @@ if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 << 30:  # a bank waits
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 for name in ("COLUMNS", "LINES"):  # they would fix the width of what is imported now; tests set their own
     os.environ.pop(name, None)
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

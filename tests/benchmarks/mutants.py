@@ -29,8 +29,9 @@ REACHED = Path("reached.json")
 class Mutants:
     """A plugin of pytest that has the tests run for each mutant, each time in a child."""
 
-    def __init__(self, names):
-        self.names, self.mutant, self.reached, self.codes = names, None, {}, {}
+    def __init__(self, folder, names):
+        self.folder, self.names = ".".join(folder.parts), names
+        self.mutant, self.reached, self.codes = None, {}, {}
 
     def pytest_runtestloop(self, session):
         """Fork for each mutant. A child returns None: pytest's own loop then runs what `fork` left in `items`."""
@@ -64,11 +65,19 @@ class Mutants:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
         """Note how long a test takes and which functions it reaches."""
+        self.forget()
         state()._stats.clear()
         began = time.perf_counter()
         result = yield
         self.reached[item.nodeid] = (time.perf_counter() - began, sorted(state()._stats))
         return result
+
+    def forget(self):
+        """Empty the caches of the folder: a test reaches what it would call had no other test run before."""
+        modules = [module for name, module in sys.modules.items() if name.startswith(self.folder)]
+        for value in [value for module in modules for value in vars(module).values()]:
+            if clear := getattr(value, "cache_clear", None):
+                clear()
 
 
 def main():
@@ -78,7 +87,7 @@ def main():
     mutated = mutate_file_contents(path, source.read_text(encoding="utf-8"))
     source.write_text(mutated.code, encoding="utf-8")
     made = sorted(get_mutant_name(source, name) for name in mutated.mutant_names)
-    plugin = Mutants(random.Random(path).sample(made, min(int(sample) or len(made), len(made))))
+    plugin = Mutants(source.parent, random.Random(path).sample(made, min(int(sample) or len(made), len(made))))
     set_mutant_under_test("")
     code = pytest.main(["-x", "-p", "no:cacheprovider", *arguments], plugins=[plugin])
     if plugin.mutant == UNCHANGED:

@@ -20,7 +20,7 @@ FORMS = [
               "One Thousand", "１０００", "١٠٠٠", "1000km", "1\u200b000", "2000/2"]),
     ("1,000", ["1000", "one thousand"]),
     ("41", ["41.0", "41.", "forty-one", "forty one", "forty\N{NON-BREAKING HYPHEN}one", "82/2", "41%",
-            "forty-one percent"]),
+            "forty-one percent", "41/50"]),
     ("0.5", ["1/2", ".5", "0.50", "50%", "50 %", r"50\%", "50 per cent", "fifty percent", r"\frac{1}{2}", r"\dfrac12",
              r"\tfrac{2}{4}", "½", "the answer is one half", "equals a half", "the result is zero point five"]),
     ("50%", ["1/2", "0.5", "50", "fifty"]),
@@ -41,8 +41,12 @@ FORMS = [
     ("B", ["choose B"]),
 ]  # fmt: skip
 OTHERS = [
-    ("41", ["141", "410", "41,000", "4.1", "41.5", "the 41st", "p41", "forty", "one", "forty-two", "141/2", "٤٢"]),
+    ("41", ["141", "410", "41,000", "4.1", "41.5", "the 41st", "p41", "forty", "one", "forty-two", "141/2", "٤٢",
+            "km / h"]),
     ("1000", ["1,000,000", "1000.5", "thousands", "a thousandth", "two thousand"]),
+    ("0.4", ["one hundred and forty percent"]),
+    ("3", ["3 1/2", "1/3"]),
+    ("10", ["ten steps"]),
     ("0.5", ["half of it", "one half of them", "1/20", "1.5", "11/2", "5%"]),
     ("2", ["1/2", "two steps", "in two of them", "20%", "the answer is twenty two", "the 2nd"]),
     ("40", ["forty-one", "one hundred and forty"]),

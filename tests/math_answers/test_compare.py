@@ -79,7 +79,7 @@ def test_a_fraction_in_latex_equals_the_same_fraction_with_a_slash(value: object
     assert equivalent(str(value), rf"\frac{{{above}}}{{{below or 1}}}")
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.text(max_size=60))
 def test_visible_text_equals_itself(text: str) -> None:
     assert equivalent(f"7 {text}", f"7 {text}")
@@ -93,13 +93,13 @@ PIECES = (
 pieces = st.lists(st.sampled_from(PIECES.split()), max_size=14).map(" ".join)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.one_of(latexish, pieces, st.text(max_size=80)), st.one_of(latexish, pieces))
 def test_any_two_texts_get_a_plain_answer(left: str, right: str) -> None:
     assert equivalent(left, right) in (True, False)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.sampled_from(rows(OWN_PAIRS)), st.sampled_from([" ", "  ", "\n", "\t"]))
 def test_blanks_around_an_answer_change_nothing(row: dict[str, Any], blank: str) -> None:
     gold, prediction = str(row["gold"]), str(row["prediction"])

@@ -114,14 +114,14 @@ ATOMS = ["1", "23", "0", "x", "e", "i", "9^99", "1e400", " ", "\u0301", "\ufdfa"
 hostile = st.lists(st.sampled_from([*MACROS.split(), *SIGNS.split(" "), *ATOMS]), max_size=40).map("".join)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(hostile, hostile)
 def test_hostile_latex_gets_a_plain_answer_and_the_same_one_in_both_orders(left, right):
     assert equivalent(left, right) in (True, False)
     assert equivalent(left, right) is equivalent(right, left)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(hostile, st.sampled_from([r"\boxed{%s}", "The answer is %s", "### Final Answer\n%s", "#### %s", "%s"]))
 def test_an_answer_that_is_found_is_equal_to_itself(text, dress):
     found = extract_answer(dress.replace("%s", text))

@@ -61,7 +61,7 @@ DRESSES = [
 ]
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400, derandomize=True)
 @given(verdicts(), st.booleans(), st.sampled_from(DRESSES))
 def test_a_document_says_its_own_status_or_none(verdict, ascii_only, dress):
     status, fields = verdict
@@ -69,7 +69,7 @@ def test_a_document_says_its_own_status_or_none(verdict, ascii_only, dress):
     assert parse_verdict(reply).status in (status, "indeterminate")
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(verdicts(), st.booleans())
 def test_a_plain_document_is_always_read(verdict, ascii_only):
     status, fields = verdict
@@ -77,7 +77,7 @@ def test_a_plain_document_is_always_read(verdict, ascii_only):
     assert parse_verdict(written(fields, ascii_only)).status == status
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(verdicts())
 def test_the_arguments_of_a_call_say_their_own_status_or_none(verdict):
     status, fields = verdict
@@ -87,14 +87,14 @@ def test_the_arguments_of_a_call_say_their_own_status_or_none(verdict):
     assert parse_verdict(AIMessage("", additional_kwargs=sent)).status in (status, "indeterminate")
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400, derandomize=True)
 @given(HOSTILE, st.sampled_from(['{"status": "failure", "rationale": "no"}', "Status: failure."]))
 def test_nothing_that_follows_a_failure_makes_it_a_success(after, failure):
     assert parse_verdict(f"{failure}\n{after}").status != "success"
     assert parse_verdict(f"{failure} {after}").status != "success"
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400, derandomize=True)
 @given(HOSTILE, HOSTILE, st.sampled_from(["trailing comma", "single quotes", "bare quotes", "missing comma"]))
 def test_a_broken_failure_is_never_read_as_a_success(before, after, slip):
     fields = {"rationale": f"It says {before}", "status": "failure", "note": f"and {after}."}
@@ -110,7 +110,7 @@ def test_a_broken_failure_is_never_read_as_a_success(before, after, slip):
     assert parse_verdict(reply).status != "success"
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(HOSTILE, VALUES)
 def test_nothing_is_raised_and_every_state_is_named(text, value):
     for reply in (text, value, written(value, ascii_only=False), AIMessage.model_construct(content=value)):
@@ -120,7 +120,7 @@ def test_nothing_is_raised_and_every_state_is_named(text, value):
         assert (parsed.reason is None) == bool(parsed.items)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(HOSTILE, HOSTILE)
 def test_the_first_list_is_the_answer_whatever_its_texts_hold_and_whatever_follows(inside, after):
     item = {"title": "Own", "description": "D " + inside, "content": "C " + inside}
@@ -128,7 +128,7 @@ def test_the_first_list_is_the_answer_whatever_its_texts_hold_and_whatever_follo
     assert [one["title"] for one in parsed.items] == ["Own"]
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(VALUES)
 def test_any_content_becomes_a_message_that_can_be_stored(value):
     call = {"name": "f", "args": {"value": value}, "id": "1"}

@@ -99,7 +99,7 @@ def test_garbage_is_refused_however_long(unit):
     assert parse_items(reply).items == []
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=8), max_size=25).map("".join))
 def test_nothing_is_ever_raised(reply):
     verdict, parsed = parse_verdict(reply), parse_items(reply)
@@ -111,7 +111,7 @@ def test_nothing_is_ever_raised(reply):
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\\"), min_size=3, max_size=40)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(st.sampled_from(["success", "failure"]), st.floats(0, 1), TEXT.filter(lambda text: text.strip(" .…-_*")))
 def test_what_was_asked_for_is_read_back(status, confidence, rationale):
     rationale = "Because " + rationale

@@ -79,7 +79,7 @@ WORDS = st.sampled_from(
 HOSTILE = st.lists(PIECES | WORDS | st.sampled_from(PAYLOADS[:200]) | st.text(max_size=3), max_size=14).map("".join)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400, derandomize=True)
 @given(HOSTILE)
 @example("<|<|<|<|<|<|<|<|<|<|<|s|>|>|>|>|>|>|>|>|>|>|>")
 @example("=<s>== end notes")
@@ -91,7 +91,7 @@ def test_cleaned_text_holds_no_structure_and_is_stable(text):
     assert "\n" not in clean_line(text)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(st.lists(st.fixed_dictionaries({"title": HOSTILE, "description": HOSTILE, "content": HOSTILE}), max_size=4))
 def test_a_block_of_hostile_items_has_one_fence_and_the_same_count(texts):
     items = [
@@ -103,7 +103,7 @@ def test_a_block_of_hostile_items_has_one_fence_and_the_same_count(texts):
     assert not items or problem_in_rendered(block, count=len(items), max_chars=500_000) is None
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(HOSTILE, st.integers(100, 400))
 def test_a_fenced_text_keeps_to_its_budget(text, max_chars):
     fenced = fence(text, "final answer", max_chars=max_chars)
@@ -112,7 +112,7 @@ def test_a_fenced_text_keeps_to_its_budget(text, max_chars):
     assert len(inside(fenced)) <= max_chars
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(st.lists(HOSTILE, min_size=1, max_size=4), st.integers(800, 2500))
 def test_a_block_keeps_to_its_budget(contents, max_chars):
     block = render_memories([{**ITEM, "content": "C" + content} for content in contents], max_chars=max_chars)
