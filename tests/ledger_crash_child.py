@@ -22,6 +22,8 @@ CHANGES = {
     "quarantine": lambda bank, _: bank.set_status(["gran", "child1"], "quarantined"),
     "forget": lambda bank, _: bank.forget("gran"),
     "forget all": lambda bank, _: bank.forget_all(),
+    "prune": lambda bank, _: bank.prune(capacity=2, dry_run=False),
+    "undo": lambda bank, _: bank.undo_prune(),
     "import": lambda bank, file: MemoryBank(bank.store, ("other",)).import_jsonl(file),
 }
 
@@ -46,11 +48,12 @@ def life(folder, change, end=None):
 
 def lives(root, change):
     """Kill a life at each of its steps and let a second one carry out the change again."""
-    calm = last_life_of(root / change, "fill", change)
-    found = {"before": last_life_of(root / f"{change} before", "fill"), "calm": calm}
+    earlier = ["fill", "prune"] if change == "undo" else ["fill"]
+    calm = last_life_of(root / change, *earlier, change)
+    found = {"before": last_life_of(root / f"{change} before", *earlier), "calm": calm}
     for number, name in enumerate(calm["steps"]):
         place = root / f"{change} {number}"
-        last_life_of(place, "fill")
+        last_life_of(place, *earlier)
         assert fork(life, place, change, name).said() is None
         found[name] = {"first": fork(life, place, "look").said(), "second": fork(life, place, change).said()}
     return found

@@ -26,6 +26,7 @@ from reasoningbank_langgraph.bank.exchange.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match, task_key_without_secrets
 from reasoningbank_langgraph.bank.searching import check_question
 from reasoningbank_langgraph.bank.upkeep.distillations import Undone
+from reasoningbank_langgraph.bank.upkeep.pruning import Pruned
 from reasoningbank_langgraph.bank.upkeep.redistil import Redistilled
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Imported",
     "Match",
     "MemoryBank",
+    "Pruned",
     "Recalled",
     "Redistilled",
     "Show",

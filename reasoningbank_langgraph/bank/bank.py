@@ -20,6 +20,7 @@ from reasoningbank_langgraph.bank.rows import guarding
 from reasoningbank_langgraph.bank.rows.log import Logged
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.bank.upkeep import forgetting
+from reasoningbank_langgraph.bank.upkeep.pruning import Pruning
 from reasoningbank_langgraph.bank.upkeep.redistil import Redistilling
 from reasoningbank_langgraph.namespaces import check_filled
 from reasoningbank_langgraph.policies import Evidence, GuardStatus
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
-class MemoryBank(BankReader, Redistilling, Logged):
+class MemoryBank(BankReader, Redistilling, Pruning, Logged):
     """The lessons of one namespace, and the episodes they were learned from.
 
     Args:

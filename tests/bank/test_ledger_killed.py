@@ -23,7 +23,7 @@ def left(said):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", ["add", "quarantine", "forget", "forget all", "import"])
+@pytest.mark.parametrize("change", ["add", "quarantine", "forget", "forget all", "prune", "undo", "import"])
 def test_a_killed_change_and_its_row_are_there_together_and_once(killed, change):
     found = killed[change]
     before, calm = left(found.pop("before")), left(found.pop("calm"))

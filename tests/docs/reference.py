@@ -28,6 +28,7 @@ MODULES = {
     "bank": (
         "Imported",
         "Match",
+        "Pruned",
         "Recalled",
         "Redistilled",
         "Show",

@@ -2,5 +2,6 @@
 
 - `redistil`: making the lessons of a bank anew from its episodes: the model is asked, each experience is written
 - `distillations`: putting new lessons in the place of the old ones of their experience, and taking them back
+- `pruning`: taking lessons out of use by rule, and taking the last pruning back
 - `forgetting`: removing lessons and episodes, with what was learned from them, or only taking them out of sight
 """
