@@ -23,7 +23,7 @@ from reasoningbank_langgraph.bank.bank import MemoryBank
 from reasoningbank_langgraph.bank.branches import ids_of_branch
 from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, NOTHING, Recalled, Show, check_show
 from reasoningbank_langgraph.bank.exchange.importing import Imported
-from reasoningbank_langgraph.bank.item_values import Match, check_match, task_key_without_secrets
+from reasoningbank_langgraph.bank.item_values import Match, check_match, is_example, task_key_without_secrets
 from reasoningbank_langgraph.bank.searching import check_question
 from reasoningbank_langgraph.bank.upkeep.distillations import Undone
 from reasoningbank_langgraph.bank.upkeep.pruning import Pruned
@@ -47,5 +47,6 @@ __all__ = [
     "check_question",
     "check_show",
     "ids_of_branch",
+    "is_example",
     "task_key_without_secrets",
 ]

@@ -83,11 +83,11 @@ def put(item: MemoryItem, namespace: Namespace, match: Match, *, carries_task_ve
 
 def put_episode(episode: Episode, namespace: Namespace) -> PutOp:
     """Return the operation that writes an episode, with the vector of its task."""
-    value = {**_common(episode, namespace), "retired": NEVER, "example": "yes" if _is_example(episode) else "no"}
+    value = {**_common(episode, namespace), "retired": NEVER, "example": "yes" if is_example(episode) else "no"}
     return PutOp(namespace, episode.id, value, [TASK_VECTOR])
 
 
-def _is_example(episode: Episode) -> bool:
+def is_example(episode: Episode) -> bool:
     """Say whether an episode may be shown: a solution that succeeded and is whole; a cut one teaches to break off."""
     whole = has_visible_text(episode.solution) and not episode.cut
     return episode.outcome == "success" and whole and len(episode.task) + len(episode.solution) <= EXAMPLE_CHARS

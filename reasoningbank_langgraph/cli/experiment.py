@@ -24,8 +24,8 @@ _Critic = Annotated[str | None, typer.Option(help="Model that judges and distils
 _Arms = Annotated[
     str,
     typer.Option(
-        help="Arms, comma-separated: baseline, memory, vote, vote+memory, vote+matts, half, gated, guarded, long, "
-        "shuffled, random, filler."
+        help="Arms, comma-separated: baseline, memory, examples, vote, vote+memory, vote+matts, half, gated, guarded, "
+        "long, shuffled, random, filler, examples-random. A run that has ended can be given more of them."
     ),
 ]
 _Seeds = Annotated[str, typer.Option(help="Seeds, comma-separated.")]

@@ -10,7 +10,7 @@ from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.matts.scaling import MemoryUse
 from reasoningbank_langgraph.prompts import EVERY_STEP
 
-Memory = Literal["none", "retrieved", "shuffled", "random", "filler"]
+Memory = Literal["none", "retrieved", "shuffled", "random", "filler", "examples", "random examples"]
 Mode = Literal["parallel", "sequential"]
 
 LEARNING = "learning"
@@ -59,6 +59,11 @@ class Arm(NamedTuple):
             memory=self.use,
             agreement=self.agreement,
         )
+
+    @property
+    def shows_examples(self) -> bool:
+        """Whether attempts are what it shows, and not lessons."""
+        return self.memory in ("examples", "random examples")
 
     @property
     def teacher(self) -> Arm:
@@ -110,6 +115,8 @@ def _single(name: str) -> Arm:
         "shuffled": "shuffled",
         "random": "random",
         "filler": "filler",
+        "examples": "examples",
+        "examples-random": "random examples",
         "long": "none",
         GUARDED: "retrieved",
     }

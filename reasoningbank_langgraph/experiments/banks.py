@@ -5,63 +5,95 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 from uuid import NAMESPACE_OID, uuid5
 
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.errors import FrozenBankError
 from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.memories import examples_of
 from reasoningbank_langgraph.experiments.results import ResultRow
-from reasoningbank_langgraph.records import MemoryItem
+from reasoningbank_langgraph.records import Episode, MemoryItem
 from reasoningbank_langgraph.store import ChromaStore
 
-Lessons = Mapping[str, Sequence[MemoryItem]]
+
+class Taught(NamedTuple):
+    """What one train problem taught."""
+
+    items: Sequence[MemoryItem]
+    episodes: Sequence[Episode] = ()
+
+
+Lessons = Mapping[str, Taught]
 """What each train problem taught, by id of the problem, in the order of the problems."""
 
 
 def frozen_bank(store: ChromaStore, config: ExperimentConfig, arm: Arm, lessons: Lessons) -> MemoryBank:
-    """Return the bank of an arm: the lessons of the outcome the configuration asks for, in order of the problems.
+    """Return the bank of an arm: the lessons of the outcome the configuration asks for, and all attempts.
 
-    Ids follow from the problem and the place of the lesson, so equal lessons make equal banks.
+    They are in order of the problems. Ids follow from the problem and the place of the lesson or of the attempt, so
+    equal lessons make equal banks.
 
     Raises:
-        FrozenBankError: there is a bank of this name and it holds lessons that were not learned here.
+        FrozenBankError: there is a bank of this name and it holds lessons or attempts that are not those learned here.
     """
     bank = MemoryBank(store, ("experiment", f"{arm.teacher.name}-{arm.bank or 'all'}"), match=config.match)
-    experiences = [_named(arm.teacher, problem, items) for problem, items in lessons.items()]
-    wanted = [[item for item in items if config.outcome in ("both", item.outcome)] for items in experiences]
-    strangers = {item.id for item in bank.items()} - {item.id for items in wanted for item in items}
+    wanted = [_named(arm.teacher, problem, taught, config) for problem, taught in lessons.items()]
+    strangers = _ids(bank.items(), bank.episodes()).difference(*(_ids(*taught) for taught in wanted))
     if strangers:
-        raise FrozenBankError(arm.name, f"holds {len(strangers)} lessons that are not among those learned")
-    for items in wanted:
-        bank.add(items)
+        raise FrozenBankError(arm.name, f"holds {len(strangers)} lessons or attempts that are not among those learned")
+    for taught in wanted:
+        bank.add(taught.items, episodes=taught.episodes)
     return bank
 
 
-def _named(teacher: Arm, problem: str, items: Sequence[MemoryItem]) -> list[MemoryItem]:
+def _ids(items: Sequence[MemoryItem], episodes: Sequence[Episode]) -> set[str]:
+    return {item.id for item in items} | {episode.id for episode in episodes}
+
+
+def _named(teacher: Arm, problem: str, taught: Taught, config: ExperimentConfig) -> Taught:
     experience = uuid5(NAMESPACE_OID, f"{teacher.name}|{problem}")
-    return [
+    items = [
         item.model_copy(update={"id": str(uuid5(experience, str(place))), "experience_id": str(experience)})
-        for place, item in enumerate(items)
+        for place, item in enumerate(taught.items)
     ]
+    episodes = [
+        one.model_copy(update={"id": str(uuid5(experience, f"attempt {place}")), "experience_id": str(experience)})
+        for place, one in enumerate(taught.episodes)
+    ]
+    return Taught([item for item in items if config.outcome in ("both", item.outcome)], episodes)
 
 
-def require_learned(teacher: str, lessons: Lessons, rows: Iterable[ResultRow]) -> None:
-    """Refuse to compare with fewer lessons than the rows say were learned: a published run has rows and no lessons.
+def require_learned(teacher: str, lessons: Lessons, rows: Iterable[ResultRow], *, episodes: bool = False) -> None:
+    """Refuse to compare with less than the rows say was learned: a published run has rows and no lessons.
+
+    Args:
+        teacher: the arm in which the lessons were learned.
+        lessons: what is there.
+        rows: of all arms.
+        episodes: whether the attempts are needed too, which runs of earlier versions did not keep.
 
     Raises:
-        FrozenBankError: the lessons of the rows of this arm are not there.
+        FrozenBankError: the lessons of the rows of this arm are not there, or the attempts.
     """
-    held = sum(map(len, lessons.values()))
-    learned = sum(row.learned for row in rows if row.arm == teacher and row.error is None)
+    mine = [row for row in rows if row.arm == teacher and row.error is None]
+    held, learned = sum(len(taught.items) for taught in lessons.values()), sum(row.learned for row in mine)
     if held != learned:
         raise FrozenBankError(teacher, f"holds {held} lessons and its rows say that {learned} were learned")
+    judged = [row.id for row in mine if row.verdict in ("success", "failure")]
+    lacking = sum(not lessons[problem].episodes for problem in judged if problem in lessons)
+    if episodes and lacking:
+        raise FrozenBankError(
+            teacher, f"lacks the attempts at {lacking} of {len(judged)} problems, which an earlier version did not keep"
+        )
 
 
-def digest_of(bank: MemoryBank) -> str:
-    """Return a short name for the ids and contents of a bank."""
-    fields = {"id", "title", "description", "content", "outcome", "task_id"}
-    contents = [item.model_dump(mode="json", include=fields) for item in bank.items()]
+def digest_of(bank: MemoryBank, *, examples: bool = False) -> str:
+    """Return a short name for the ids and contents of the lessons of a bank or, with `examples`, of its examples."""
+    fields = {"id", "title", "description", "content", "solution", "outcome", "task_id"}
+    records = examples_of(bank) if examples else bank.items()
+    contents = [record.model_dump(mode="json", include=fields) for record in records]
     text = json.dumps(sorted(contents, key=lambda content: str(content["id"])), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

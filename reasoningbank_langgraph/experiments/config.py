@@ -29,9 +29,12 @@ ARMS = (
     "shuffled",
     "random",
     "filler",
+    "examples",
+    "examples-random",
 )
-CONTROLS = ("shuffled", "random", "filler")
-FROZEN = {*CONTROLS, "half", "gated", "guarded"}
+CONTROLS = {"shuffled": "memory", "random": "memory", "filler": "memory", "examples-random": "examples"}
+"""Arms that show other text in place of a memory, and the arm that shows the memory."""
+FROZEN = {*CONTROLS, "half", "gated", "guarded", "examples"}
 """Arms that need a bank that does not change."""
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from reasoningbank_langgraph.errors import ExperimentError
+from reasoningbank_langgraph.experiments.arms import LEARNING, arms_of
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.results import CONFIG, ORIGIN
+from reasoningbank_langgraph.experiments.results import CONFIG, ORIGIN, ResultRow
 from reasoningbank_langgraph.experiments.summary import Origin
 from reasoningbank_langgraph.experiments.tries import TRY_TEXTS
 from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 from reasoningbank_langgraph.records import normalise_task
 
-_FREE = ("concurrency", "leave_out_failed", "price_in", "price_out")
+_ARMS = ("arms", "attempts", "bank_sizes", "modes")
+"""Settings that say which arms there are."""
+_FREE = (*_ARMS, "concurrency", "leave_out_failed", "price_in", "price_out")
 """Settings that may change when a run goes on: they change no row that is there."""
 _DEFAULTS = {"agreement": 1.0}
 """Settings that earlier versions did not have, as they are without them."""
@@ -47,13 +50,21 @@ class ProblemSets(NamedTuple):
         return hashlib.sha256(repr((self.train, self.test)).encode()).hexdigest()[:16]
 
 
-def claim_folder(out: Path, config: ExperimentConfig, origin: Origin) -> None:
+def claim_folder(out: Path, config: ExperimentConfig, origin: Origin, rows: Iterable[ResultRow]) -> None:
     """Make the folder of a run, or go on in one that was made by the same configuration from the same origin.
+
+    Arms may be added: the configuration has to name those that have rows there.
 
     Raises:
         ExperimentError: another run made it; what differs is named.
     """
     out.mkdir(parents=True, exist_ok=True)
+    named = {arm.name for arm in arms_of(config)}
+    left_out = {row.arm for row in rows if not row.arm.startswith(LEARNING)} - named
+    if left_out:
+        raise ExperimentError(
+            f"{out} holds rows of {', '.join(sorted(left_out))}: name these arms as well, or choose another folder"
+        )
     _claim_file(out, CONFIG, config.to_json(), "settings")
     _claim_file(out, ORIGIN, origin.to_json(), "models or problems")
     _ignore_texts(out / ".gitignore")

@@ -21,6 +21,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.errors import ExperimentError, FrozenBankError, TooFewAttemptsError
 from reasoningbank_langgraph.experiments.arms import Arm
+from reasoningbank_langgraph.experiments.banks import Taught
 from reasoningbank_langgraph.experiments.calls import FailedCallError, measured, require_sound
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.memories import guard
@@ -31,7 +32,7 @@ from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJud
 from reasoningbank_langgraph.math_solver import check_step, solve_step
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.matts.records import rollouts_of
-from reasoningbank_langgraph.records import MemoryItem, RetrievedMemory
+from reasoningbank_langgraph.records import Episode, MemoryItem, RetrievedMemory
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -159,10 +160,11 @@ class Learner:
             attempts=sum(1 + rollout.checks for rollout in rollouts_of(state)) or 1,
         )
 
-    def lessons(self, problem: Problem) -> list[MemoryItem]:
+    def taught(self, problem: Problem) -> Taught:
         """Return what a problem taught that has a row."""
         state = self._app.get_state(self._thread(problem)).values
-        return [MemoryItem(**lesson) for lesson in state.get("lessons") or ()]
+        items = [MemoryItem(**lesson) for lesson in state.get("lessons") or ()]
+        return Taught(items, [Episode(**episode) for episode in state.get("episodes") or ()])
 
     def _go_on(self, problem: Problem) -> None:
         """What a failed call has spoiled is begun anew: nothing of it was written."""

@@ -6,15 +6,21 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from reasoningbank_langgraph.bank import MemoryBank
+from reasoningbank_langgraph.bank import MemoryBank, is_example
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.leaks import gives_away
+from reasoningbank_langgraph.experiments.leaks import gives_away, texts_of
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.prompts import prompt_hash
-from reasoningbank_langgraph.records import MemoryItem, RetrievedMemory
-from reasoningbank_langgraph.text import render_memories
+from reasoningbank_langgraph.records import (
+    Episode,
+    MemoryItem,
+    RetrievedExample,
+    RetrievedMemory,
+    normalise_task,
+)
+from reasoningbank_langgraph.text import example_messages, render_memories
 
 _FILLER = (
     "The window of the room looks out on a quiet street with a row of old trees. In the morning the light comes from "
@@ -22,8 +28,11 @@ _FILLER = (
     "at the corner. On market days the street is louder, and the smell of bread comes up from the bakery. "
 )
 _NEAREST = 5
-"""Lessons of about the wanted length that chance chooses from."""
+"""Records of about the wanted length that chance chooses from."""
+_CANDIDATES = 10
+"""Examples to look through for one that does not give the answer away."""
 _NONCE = re.compile(r"(?<=notes )[0-9a-f]{16}(?= ===)")
+Kept = TypeVar("Kept", MemoryItem, Episode)
 
 
 class ShownMemory(NamedTuple):
@@ -32,7 +41,31 @@ class ShownMemory(NamedTuple):
     prompt: str = ""
     items: tuple[RetrievedMemory, ...] = ()
     dropped: tuple[str, ...] = ()
-    """Ids of items that would have given the answer away."""
+    """Ids of what would have given the answer away."""
+    examples: tuple[RetrievedExample, ...] = ()
+
+    @property
+    def channels(self) -> dict[str, Any]:
+        """What the solver reads, as the loop fills it."""
+        return {"memory_prompt": self.prompt, "memory_messages": example_messages(self.examples)}
+
+    @property
+    def text(self) -> str:
+        """All that is shown, as one text; "" for nothing."""
+        turns = [f"{turn['role']}: {turn['content']}" for turn in example_messages(self.examples)]
+        return "\n\n".join([*turns, *([self.prompt] if self.prompt else [])])
+
+    @property
+    def sources(self) -> dict[str, Any]:
+        """The fields of a row that say what was shown and where it was learned."""
+        records: list[MemoryItem | Episode] = [memory.item for memory in self.items]
+        records += [example.episode for example in self.examples]
+        scores = [*(memory.score for memory in self.items), *(example.score for example in self.examples)]
+        return {
+            "shown": tuple(record.id for record in records),
+            "scores": tuple(score for score in scores if score is not None),
+            "sources": tuple(record.task_id for record in records),
+        }
 
 
 MemorySource = Callable[[Problem, int], ShownMemory]
@@ -59,6 +92,21 @@ def retrieved_memory(bank: MemoryBank, config: ExperimentConfig) -> MemorySource
         return guard(problem, found)
 
     return lambda problem, _: retrieved(problem)
+
+
+def nearest_example(bank: MemoryBank) -> MemorySource:
+    """The example the loop would show: the nearest success that does not give the answer away."""
+
+    @cache
+    def nearest(problem: Problem) -> ShownMemory:
+        dropped: list[str] = []
+        for example in bank.search_examples(problem.text, task_id=problem.id, k=_CANDIDATES):
+            if not gives_away(example.episode, problem):
+                return ShownMemory(dropped=tuple(dropped), examples=(example,))
+            dropped.append(example.episode.id)
+        return ShownMemory(dropped=tuple(dropped))
+
+    return lambda problem, _: nearest(problem)
 
 
 def shuffled_memory(source: MemorySource, problems: Sequence[Problem]) -> MemorySource:
@@ -90,25 +138,51 @@ def random_memory(bank: MemoryBank, source: MemorySource) -> MemorySource:
     lessons = sorted(bank.items(), key=lambda item: item.id)
 
     def memory_for(problem: Problem, seed: int) -> ShownMemory:
-        draw = random.Random(f"random {seed} {problem.id}")  # noqa: S311 - no secret
-        retrieved = [memory.item for memory in source(problem, seed).items]
-        tasks = {problem.id, *(item.task_id for item in retrieved)}
-        left = [item for item in lessons if item.task_id not in tasks and not gives_away(item, problem)]
-        drawn: list[MemoryItem] = []
-        for item in retrieved[: len(left)]:
-            drawn.append(draw.choice(_nearest(left, _length(item))))
-            left.remove(drawn[-1])
+        drawn = _drawn(problem, seed, [memory.item for memory in source(problem, seed).items], lessons)
         return guard(problem, [RetrievedMemory(item=item, why="drawn at random") for item in drawn])
 
     return memory_for
 
 
-def _nearest(items: Sequence[MemoryItem], length: int) -> list[MemoryItem]:
-    return sorted(items, key=lambda item: abs(_length(item) - length))[:_NEAREST]
+def random_example(bank: MemoryBank, source: MemorySource) -> MemorySource:
+    """An example of another task in place of the nearest one, of about its length; none where there is no near one."""
+    examples = sorted(examples_of(bank), key=lambda episode: episode.id)
+
+    def memory_for(problem: Problem, seed: int) -> ShownMemory:
+        nearest = [example.episode for example in source(problem, seed).examples]
+        drawn = _drawn(problem, seed, nearest, examples)
+        return ShownMemory(
+            examples=tuple(RetrievedExample(episode=episode, why="drawn at random") for episode in drawn)
+        )
+
+    return memory_for
 
 
-def _length(item: MemoryItem) -> int:
-    return len(item.title) + len(item.description) + len(item.content)
+def examples_of(bank: MemoryBank) -> list[Episode]:
+    """Return the attempts of a bank that may be shown as an example."""
+    return [episode for episode in bank.episodes() if is_example(episode)]
+
+
+def _drawn(problem: Problem, seed: int, retrieved: Sequence[Kept], records: Sequence[Kept]) -> list[Kept]:
+    """Draw from the records of other tasks, one for each that would be retrieved."""
+    draw = random.Random(f"random {seed} {problem.id}")  # noqa: S311 - no secret
+    ids = {problem.id, *(record.task_id for record in retrieved)}
+    tasks = {normalise_task(text) for text in (problem.text, *(record.task for record in retrieved))}
+    others = [one for one in records if one.task_id not in ids and normalise_task(one.task) not in tasks]
+    left = [record for record in others if not gives_away(record, problem)]
+    drawn: list[Kept] = []
+    for record in retrieved[: len(left)]:
+        drawn.append(draw.choice(_nearest(left, _length(record))))
+        left.remove(drawn[-1])
+    return drawn
+
+
+def _nearest(records: Sequence[Kept], length: int) -> list[Kept]:
+    return sorted(records, key=lambda record: abs(_length(record) - length))[:_NEAREST]
+
+
+def _length(record: MemoryItem | Episode) -> int:
+    return sum(map(len, texts_of(record)))
 
 
 def filler_memory(source: MemorySource) -> MemorySource:

@@ -31,7 +31,7 @@ from reasoningbank_langgraph.experiments.folder import ProblemSets, claim_folder
 from reasoningbank_langgraph.experiments.guarded import guarded_rows
 from reasoningbank_langgraph.experiments.leaks import near_duplicates
 from reasoningbank_langgraph.experiments.learning import Learner
-from reasoningbank_langgraph.experiments.memories import MemorySource
+from reasoningbank_langgraph.experiments.memories import MemorySource, ShownMemory
 from reasoningbank_langgraph.experiments.progress import Progress
 from reasoningbank_langgraph.experiments.prompts_file import PromptFile
 from reasoningbank_langgraph.experiments.results import DUPLICATES, ResultRow, Results
@@ -92,8 +92,9 @@ class Run:
         self.config, self.out, self.models = config, out, models
         self.problems = read_problem_sets(config)
         solver, critic = model_name_of(models.solver), model_name_of(models.critic)
-        claim_folder(out, config, Origin(solver=solver, critic=critic, problems=self.problems.digest()))
         self.results, self.prompts, self.tries = Results(out), PromptFile(out), Tries(out)
+        origin = Origin(solver=solver, critic=critic, problems=self.problems.digest())
+        claim_folder(out, config, origin, self.results.rows)
         self.arms = arms_of(config)
         self.at_once = config.concurrency or models.at_once
         self.progress = Progress(console, config, self._expected(), self.results.rows)
@@ -137,8 +138,9 @@ class Run:
                 raise UnlearnedProblemsError(
                     teacher.name, {name: errors.get(name) or "no row" for name in failed}, len(train)
                 )
-            lessons = {problem.id: learner.lessons(problem) for problem in sound}
-            require_learned(teacher.name, lessons, results.rows)
+            lessons = {problem.id: learner.taught(problem) for problem in sound}
+            examples = any(arm.shows_examples and arm.teacher == teacher for arm in self.arms)
+            require_learned(teacher.name, lessons, results.rows, episodes=examples)
             return lessons
 
     def _stream(self) -> None:
@@ -175,11 +177,15 @@ class Run:
         ids = {problem.id for problem in self.problems.train[: arm.bank]}
         learned = {problem: items for problem, items in lessons[arm.teacher.name].items() if problem in ids}
         bank = frozen_bank(store, self.config, arm, learned)
-        digest = digest_of(bank)
+        digest = digest_of(bank, examples=arm.shows_examples)
         require_same_bank(arm.name, digest, self.results.rows)
-        return Shown(self._source(arm, bank), bank, len(bank.items()), digest)
+        held = memories.examples_of(bank) if arm.shows_examples else bank.items()
+        return Shown(self._source(arm, bank), bank, len(held), digest)
 
     def _source(self, arm: Arm, bank: MemoryBank) -> MemorySource:
+        if arm.shows_examples:
+            nearest = memories.nearest_example(bank)
+            return nearest if arm.memory == "examples" else memories.random_example(bank, nearest)
         retrieved = memories.retrieved_memory(bank, self.config)
         if arm.memory == "random":
             return memories.random_memory(bank, retrieved)
@@ -221,13 +227,14 @@ class Run:
             return solve_once(chat, self.config, arm)
         return solve_several_times(chat, self.config, arm, self.tries, bank if decides else None)
 
-    def _row(self, job: Job, solve: Solve, memory: Shown) -> None:
+    def _row(self, job: Job, solve: Solve, source: Shown) -> None:
         if self.results.has(job.arm.name, job.seed, job.problem.id):
             return
-        shown = memory.source(job.problem, job.seed)
-        row = solve_and_grade(job, shown, solve, bank=memory.items, bank_digest=memory.digest)
-        for text in {row.memory, "" if job.arm.use != "all" else row.memory}:
-            self.prompts.add(prompt_of(job.problem, text, job.arm.more))
+        shown = source.source(job.problem, job.seed)
+        row = solve_and_grade(job, shown, solve, bank=source.items, bank_digest=source.digest)
+        sent = shown if row.memory else ShownMemory()
+        for memory in [sent] if job.arm.use == "all" else [sent, ShownMemory()]:
+            self.prompts.add(prompt_of(job.problem, memory, job.arm.more))
         self._record(row)
 
     def _record(self, row: ResultRow) -> None:

@@ -67,7 +67,7 @@ def solve_once(chat: BaseChatModel, config: ExperimentConfig, arm: Arm) -> Solve
     step = solve_step(chat, config.max_tokens, arm.more)
 
     def solve(problem: Problem, shown: ShownMemory, seed: int) -> Solution:
-        state = {"task": problem.text, "memory_prompt": shown.prompt}
+        state = {"task": problem.text, **shown.channels}
         return Solution(str(step.invoke(state, sampling(config, problem, seed))["answer"]))
 
     return solve
@@ -141,8 +141,8 @@ def _shown(step: Runnable[Any, Any], arm: Arm) -> RunnableLambda[Any, Any]:
 
     def solve(state: Any, config: RunnableConfig) -> Any:
         aided = arm.use == "all" or state["memories"]
-        prompt = config["configurable"]["asked"].shown.prompt if aided else ""
-        return step.invoke({**state, "memory_prompt": prompt}, config)
+        shown = config["configurable"]["asked"].shown if aided else ShownMemory()
+        return step.invoke({**state, **shown.channels}, config)
 
     return RunnableLambda(solve, name="solve")
 
@@ -152,11 +152,12 @@ def _kept(step: Runnable[Any, Any], tries: Tries, max_tokens: int) -> RunnableLa
 
     def solve(state: Any, config: RunnableConfig) -> Any:
         told = config["configurable"]
-        asked, memory = told["asked"], state["memory_prompt"]
+        asked = told["asked"]
+        memory = asked.shown if state["memory_prompt"] or state["memory_messages"] else ShownMemory()
         sampled = f"{told.get('temperature')} {told['seed']} {max_tokens}"
         request = prompt_hash(*(text for _, text in prompt_of(asked.problem, memory)), sampled)
         key = TryKey(asked.problem.id, asked.seed, told["rollout"], request)
-        made = tries.take(key, lambda: _try(key, asked.problem, memory, lambda: step.invoke(state, config)))
+        made = tries.take(key, lambda: _try(key, asked.problem, memory.text, lambda: step.invoke(state, config)))
         asked.tries[key.number] = made
         return {"answer": made.text, "messages": [HumanMessage(state["task"]), AIMessage(made.text)]}
 
@@ -199,7 +200,7 @@ def solve_and_grade(job: Job, shown: ShownMemory, solve: Solve, **more: Any) -> 
         _usage_of(made.tries) if made.tries else usage,
         attempts=made.attempts,
         pass_at_k=made.pass_at_k,
-        prompt_hash=prompt_hash(*(text for _, text in prompt_of(job.problem, shown.prompt, job.arm.more))),
+        prompt_hash=prompt_hash(*(text for _, text in prompt_of(job.problem, shown, job.arm.more))),
         **more,
     )
     return row if made.selected is None else row.model_copy(update=_as_kept(made.selected))
@@ -240,19 +241,17 @@ def graded_row(job: Job, shown: ShownMemory, reply: str, usage: Usage, **more: A
         answer=(final_answer(reply) or "") if reply else "",
         reply=reply,
         right=is_right(job.problem, reply),
-        memory=shown.prompt,
-        shown=tuple(memory.item.id for memory in shown.items),
-        scores=tuple(memory.score for memory in shown.items if memory.score is not None),
-        sources=tuple(memory.item.task_id for memory in shown.items),
+        memory=shown.text,
         dropped=shown.dropped,
+        **shown.sources,
         **asdict(usage),
         **more,
     )
 
 
-def prompt_of(problem: Problem, memory: str, more: str = "") -> list[tuple[str, str]]:
+def prompt_of(problem: Problem, shown: ShownMemory, more: str = "") -> list[tuple[str, str]]:
     """Return the messages a solver is sent, as (role, text), with a memory and `more` rules, "" for none."""
-    messages = solve_prompt({"task": problem.text, "memory_prompt": memory}, more)
+    messages = solve_prompt({"task": problem.text, **shown.channels}, more)
     return [(message.type, message.text) for message in messages]
 
 

@@ -74,7 +74,7 @@ class ArmSummary(Record):
     shown: float
     """Share of the problems before which a memory was shown."""
     similarity: float | None = None
-    """Of the nearest lesson shown, mean over problems."""
+    """Of the nearest lesson or example shown, mean over problems."""
 
     @property
     def has_bank(self) -> bool:

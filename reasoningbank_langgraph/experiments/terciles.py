@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from statistics import mean
 
@@ -27,20 +28,21 @@ Pair = tuple[ResultRow, ResultRow]
 
 def terciles(first: str, arms: Sequence[Arm], rows: Rows) -> Iterator[Tercile]:
     """Yield the parts of each arm with the ordinary bank, compared with its like without memory, else the first arm."""
-    ordinary = [arm for arm in arms if arm.memory == "retrieved" and arm.bank is None and not arm.matts]
-    near = _nearest(row for arm in ordinary for row in rows[arm.name])
+    with_memory = [arm for arm in arms if arm.memory in ("retrieved", "examples")]
+    ordinary = [arm for arm in with_memory if arm.bank is None and not arm.matts]
     for arm in ordinary:
+        near = _nearest(row for other in ordinary if other.memory == arm.memory for row in rows[other.name])
         alone = unaided_name(arm)
         against = first if alone is None or alone not in rows else alone
         if against == arm.name or against not in rows:
             continue
         pairs = _pairs(rows[arm.name], rows[against])
-        yield from _parts(arm.name, against, "similarity", pairs, lambda both: near.get(both[0][0].id))
+        yield from _parts(arm.name, against, "similarity", pairs, partial(_similarity, near))
         yield from _parts(arm.name, against, "reply length", pairs, _length)
 
 
 def _nearest(rows: Iterable[ResultRow]) -> dict[str, float]:
-    """By problem: how similar the nearest of the tasks is that lessons were retrieved from."""
+    """By problem: how similar the nearest of the tasks is that something was retrieved from."""
     near: dict[str, float] = {}
     for row in rows:
         if row.scores:
@@ -56,6 +58,10 @@ def _pairs(rows: Sequence[ResultRow], others: Sequence[ResultRow]) -> list[list[
         if row.error is None and (row.seed, row.id) in found:
             pairs[row.id].append((row, found[row.seed, row.id]))
     return list(pairs.values())
+
+
+def _similarity(near: Mapping[str, float], pairs: Sequence[Pair]) -> float | None:
+    return near.get(pairs[0][0].id)
 
 
 def _length(pairs: Sequence[Pair]) -> float:

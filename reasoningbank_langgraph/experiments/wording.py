@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil, inf
 
 from reasoningbank_langgraph.experiments.arms import arms_of
-from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.config import CONTROLS, ExperimentConfig
 from reasoningbank_langgraph.experiments.stats import ALPHA, Interval
 from reasoningbank_langgraph.experiments.summary import (
     NEAR_MEANING,
@@ -28,6 +28,8 @@ QUESTIONS: dict[Group, str] = {
 """What the comparisons of a group answer."""
 
 
+_SHOWN = {"memory": ("Memory was", "the lessons"), "examples": ("Examples were", "the examples")}
+"""Arms that have controls, and what they show, for a sentence."""
 NEAR_COPY = (
     f"more than {NEAR_TEXT:g} of the letters are the same, numbers and names set aside, or the cosine of the "
     f"embeddings is above {NEAR_MEANING:g}"
@@ -126,9 +128,7 @@ def below_headline(comparisons: Sequence[Comparison]) -> str:
     main = main_comparison(comparisons)
     if main is None:
         return ""
-    controls = [
-        comparison for comparison in comparisons if comparison.group == "control" and comparison.difference is not None
-    ]
+    controls = [one for one in comparisons if (one.group, one.arm) == ("control", main.arm) and one.difference]
     return " ".join(filter(None, [caveat(main), *_against_controls(controls)]))
 
 
@@ -150,13 +150,14 @@ def below_heading(comparisons: Sequence[Comparison]) -> str:
 
 
 def main_comparison(comparisons: Sequence[Comparison]) -> Comparison | None:
-    """Return the comparison of memory with the first arm, else the first there is."""
+    """Return the comparison of memory with the first arm, else that of examples, else the first there is."""
     of_arms = [comparison for comparison in comparisons if comparison.group == "arm"]
-    with_memory = [comparison for comparison in of_arms if comparison.arm == "memory"]
+    with_memory = [one for name in _SHOWN for one in of_arms if one.arm == name]
     return next(iter([*with_memory, *of_arms]), None)
 
 
 def _against_controls(controls: Sequence[Comparison]) -> Iterator[str]:
+    shown, texts = _SHOWN[controls[0].arm] if controls else ("", "")
     beaten = [comparison.against for comparison in controls if comparison.shown and comparison.is_better]
     others = {
         comparison.against: points_interval(comparison.difference)
@@ -164,10 +165,10 @@ def _against_controls(controls: Sequence[Comparison]) -> Iterator[str]:
         if comparison.difference and comparison.against not in beaten
     }
     if beaten:
-        yield f"Memory was better than the control{'s' if len(beaten) > 1 else ''} {_and(beaten)}."
+        yield f"{shown} better than the control{'s' if len(beaten) > 1 else ''} {_and(beaten)}."
     if others:
         against = _and([f"{control} ({figures})" for control, figures in others.items()])
-        yield f"Memory was not shown to be better than {against}: no gain can be put down to what the lessons say."
+        yield f"{shown} not shown to be better than {against}: no gain can be put down to what {texts} say."
     unclear = [comparison for comparison in controls if not comparison.shown]
     if unclear:
         yield power(max(unclear, key=lambda one: inf if one.detectable is None else one.detectable))
@@ -207,7 +208,7 @@ def _on_method(config: ExperimentConfig, arms: Sequence[ArmSummary]) -> Iterator
     if config.judge == "oracle":
         yield "Reference answers taught the bank. An agent at work has none, and without them it may help less."
     with_memory = any(arm.compared and arm.shown for arm in arms)
-    if with_memory and not {arm.arm for arm in arms} & {"filler", "shuffled", "random"}:
+    if with_memory and not {arm.arm for arm in arms} & {*CONTROLS}:
         yield "No control arm: a gain from memory could not be told from the gain from any longer prompt."
 
 

@@ -1,4 +1,4 @@
-"""Whether a lesson states the answer of a problem, or is nearly the problem itself."""
+"""Whether a lesson or an example states the answer of a problem, or is nearly the problem itself."""
 
 from __future__ import annotations
 
@@ -13,17 +13,24 @@ from reasoningbank_langgraph.experiments.summary import NEAR_TEXT
 from reasoningbank_langgraph.math_answers.compare import exact_values
 from reasoningbank_langgraph.math_answers.spelling import in_ascii, ungrouped
 from reasoningbank_langgraph.math_solver.problems import Problem
-from reasoningbank_langgraph.records import MemoryItem
+from reasoningbank_langgraph.records import Episode, MemoryItem
 
 _LIST_MARK = re.compile(r"(?:^|(?<=[:;.!?]))[ \t]*\(?(\d{1,2})[.)](?=[ \t]+\S)", re.MULTILINE)
 
 
-def gives_away(item: MemoryItem, problem: Problem) -> bool:
-    """Say whether an item states the problem's answer or is nearly the problem itself."""
-    texts = (item.title, item.description, item.content)
+def gives_away(record: MemoryItem | Episode, problem: Problem) -> bool:
+    """Say whether a lesson or an example states the problem's answer or is nearly the problem itself."""
+    texts = texts_of(record)
     return states_answer("\n".join(texts), problem.answer or "") or any(
         text_similarity(text, problem.text) > NEAR_TEXT for text in texts
     )
+
+
+def texts_of(record: MemoryItem | Episode) -> tuple[str, ...]:
+    """Return what is shown of a lesson, or of an attempt that is an example."""
+    if isinstance(record, Episode):
+        return (record.task, record.solution)
+    return (record.title, record.description, record.content)
 
 
 def states_answer(text: str, answer: str) -> bool:

@@ -275,4 +275,4 @@ def _hundredfold(line: Interval | None) -> Interval:
 def _kind(arm: Arm) -> str:
     if arm.attempts > 1:
         return "both" if arm.memory == "retrieved" else "scaling"
-    return {"none": "plain", "retrieved": "memory"}.get(arm.memory, "control")
+    return {"none": "plain", "retrieved": "memory", "examples": "memory"}.get(arm.memory, "control")
