@@ -15,6 +15,7 @@
 - `model`: `reasoningbank model`: list local models and download them
 - `audit`: `reasoningbank judge-audit`: how often a judge is right on attempts with known answers
 - `experiment`: `reasoningbank experiment`: does memory help this model on these problems?
+- `probe`: `reasoningbank probe`: which form of memory helps this model on these problems
 - `identifiers`: namespaces and ids in a form that is safe to print and can be pasted back into a command
 - `terminal`: the two consoles, which show control characters instead of obeying them, and how errors are printed
 - `__main__`: `python -m reasoningbank_langgraph.cli` is the command `reasoningbank`
@@ -33,6 +34,7 @@ from reasoningbank_langgraph.cli.bank import bank_app
 from reasoningbank_langgraph.cli.demo import demo
 from reasoningbank_langgraph.cli.experiment import experiment_app
 from reasoningbank_langgraph.cli.model import model_app
+from reasoningbank_langgraph.cli.probe import probe
 from reasoningbank_langgraph.cli.solve import solve
 from reasoningbank_langgraph.cli.terminal import Commands, prepare
 
@@ -46,6 +48,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(solve)
 app.command()(judge_audit)
+app.command()(probe)
 app.add_typer(bank_app, name="bank")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(model_app, name="model")

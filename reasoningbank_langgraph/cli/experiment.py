@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.config import ExperimentConfig, OutcomeFilter, Truth
 from reasoningbank_langgraph.files import open_file
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 experiment_app = typer.Typer(help="Does memory help? Compare arms on the same problems.", no_args_is_help=True)
 
@@ -70,7 +73,7 @@ def _of_protocol(command: Callable[..., None]) -> Callable[..., None]:
     def run(*, out: Path, **options: Any) -> None:
         with named_errors():
             settings = {name: _setting(name, value) for name, value in options.items()}
-            _carry_out(ExperimentConfig.model_validate({"protocol": command.__name__, **settings}), out)
+            carry_out(ExperimentConfig.model_validate({"protocol": command.__name__, **settings}), out)
 
     return run
 
@@ -168,7 +171,7 @@ def repeat(
                 text = file.read().decode()
         except OSError as error:
             raise typer.BadParameter(f"{config}: {error.strerror}", param_hint="--config") from error
-        _carry_out(ExperimentConfig.model_validate_json(text), out)
+        carry_out(ExperimentConfig.model_validate_json(text), out)
 
 
 @experiment_app.command()
@@ -181,16 +184,17 @@ def report(out: _Out = Path("experiment")) -> None:
         console.print(f"report: {out / 'report.html'}")
 
 
-def _carry_out(config: ExperimentConfig, out: Path) -> None:
+def carry_out(config: ExperimentConfig, out: Path, shown: Console = console) -> None:
+    """Carry out an experiment, show how far it is, and end with exit code 1 where a row has failed."""
     from reasoningbank_langgraph.experiments.results import Results
     from reasoningbank_langgraph.experiments.run import run_experiment
 
     try:
-        page = run_experiment(config, out, console=console)
+        page = run_experiment(config, out, console=shown)
     except KeyboardInterrupt:
-        console.print("stopped: the same command continues the run")
+        shown.print("stopped: the same command continues the run")
         raise typer.Exit(130) from None
-    console.print(f"report: {page}")
+    shown.print(f"report: {page}")
     if failed := sum(row.error is not None for row in Results(out).rows):
         raise ExperimentError(f"{failed} row{'s' * (failed > 1)} failed: the same command tries them again")
 

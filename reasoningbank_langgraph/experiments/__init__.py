@@ -5,7 +5,7 @@
 - `folder`: the folder of a run: it belongs to one configuration, its models and one set of problems
 - `arms`: what each arm shows the solver, and how many attempts it makes
 - `learning`: the loop works through problems, and what it learns waits until it is known to be sound
-- `banks`: from what was learned to the banks that are shown: frozen, for some arms only a part of it
+- `banks`: from what was learned, or a bank that is there, to the banks that are shown: frozen, for some arms a part
 - `memories`: what an arm shows the solver before a problem, and the controls that tell memory from mere text
 - `leaks`: how an answer could reach the solver, in a lesson or in a near copy; what keeps it out, and what checks that
 - `solving`: one problem in one arm: from what is shown to a graded row
@@ -19,6 +19,7 @@
 - `summary`: what an experiment found: the records of `summary.json`
 - `terciles`: where a memory helps: on problems near to what was learned, on long solutions, or everywhere alike
 - `summarise`: from rows to a summary
+- `probe`: which form of memory helps a model on a file of problems, and what to do about it
 - `wording`: figures as sentences, for readers who do not know what a p value is
 - `report`: pictures, and the page of an experiment
 """

@@ -82,7 +82,7 @@ def arms_of(config: ExperimentConfig) -> list[Arm]:
 
 def teachers_of(config: ExperimentConfig) -> list[Arm]:
     """Return the arms in which the banks of a configuration are learned from train problems."""
-    if config.protocol == "stream":
+    if config.protocol == "stream" or config.bank is not None:
         return []
     return list({arm.teacher.name: arm.teacher for arm in arms_of(config) if arm.memory != "none"}.values())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 from uuid import NAMESPACE_OID, uuid5
 
@@ -13,9 +14,12 @@ from reasoningbank_langgraph.errors import FrozenBankError
 from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.memories import examples_of
-from reasoningbank_langgraph.experiments.results import ResultRow
+from reasoningbank_langgraph.experiments.results import GIVEN, ResultRow
+from reasoningbank_langgraph.math_solver.problems import Problem
+from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.records import Episode, MemoryItem
 from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.store.without_embedder import open_without_embedder
 
 
 class Taught(NamedTuple):
@@ -46,6 +50,27 @@ def frozen_bank(store: ChromaStore, config: ExperimentConfig, arm: Arm, lessons:
     for taught in wanted:
         bank.add(taught.items, episodes=taught.episodes)
     return bank
+
+
+def given_bank(store: ChromaStore, config: ExperimentConfig, out: Path) -> MemoryBank:
+    """Return a copy of the bank that a configuration names, as it was when the run began.
+
+    Raises:
+        StoreError: the bank cannot be opened.
+    """
+    copy, bank = out / GIVEN, MemoryBank(store, ("experiment", "given"), match=config.match)
+    if not copy.exists() and config.bank is not None:
+        with open_without_embedder(config.bank) as source:
+            MemoryBank(source, Filled(config.namespace)).export_jsonl(copy)
+    bank.import_jsonl(copy)
+    return bank
+
+
+def tasks_of(bank: MemoryBank) -> list[Problem]:
+    """Return the tasks that a bank was learned from."""
+    tasks = {item.task_id: item.task for item in bank.items()}
+    tasks |= {episode.task_id: episode.task for episode in bank.episodes()}
+    return [Problem(name, text) for name, text in tasks.items()]
 
 
 def _ids(items: Sequence[MemoryItem], episodes: Sequence[Episode]) -> set[str]:

@@ -46,6 +46,10 @@ class ExperimentConfig(Record):
     """JSONL of the problems the arms are compared on."""
     train: Path | None = None
     """JSONL of the problems the bank is made from; protocol `stream` needs none."""
+    bank: Path | None = None
+    """Folder of a bank that is shown as it is, in place of one made from train problems; protocol `phase1`."""
+    namespace: tuple[str, ...] = ()
+    """Labels of that bank."""
     limit: Positive = 100
     """Problems of `test`."""
     train_limit: Positive = 60
@@ -107,7 +111,7 @@ class ExperimentConfig(Record):
             raise InvalidRecordError("an experiment needs at least one arm and one seed")
         if len(set(self.arms)) < len(self.arms) or len(set(self.seeds)) < len(self.seeds):
             raise InvalidRecordError("an arm and a seed can be used once only")
-        if self.protocol != "stream" and self.train is None:
+        if self.protocol != "stream" and self.bank is None and self.train is None:
             raise InvalidRecordError(f"protocol {self.protocol!r} makes its bank from train problems: give train=...")
         if self.protocol == "stream" and (frozen := [arm for arm in self.arms if arm in FROZEN]):
             raise InvalidRecordError(f"{frozen[0]} needs a bank that does not change: use it in protocol 'phase1'")
@@ -117,6 +121,13 @@ class ExperimentConfig(Record):
             raise InvalidRecordError("MaTTS learns from successes and failures side by side: use outcome='both'")
         if any(size >= self.train_limit for size in self.bank_sizes):
             raise InvalidRecordError("bank_sizes are parts of train_limit: make them smaller")
+        return self
+
+    @model_validator(mode="after")
+    def _uses_a_bank_as_it_is(self) -> Self:
+        learns = self.protocol != "phase1" or self.train is not None or self.bank_sizes or "vote+matts" in self.arms
+        if self.bank is not None and (learns or not self.namespace):
+            raise InvalidRecordError("a bank that is there is shown as it is: give its namespace, and nothing to learn")
         return self
 
     @model_validator(mode="after")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.arms import LEARNING, arms_of
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.results import CONFIG, ORIGIN, ResultRow
+from reasoningbank_langgraph.experiments.results import CONFIG, GIVEN, ORIGIN, ResultRow
 from reasoningbank_langgraph.experiments.summary import Origin
 from reasoningbank_langgraph.experiments.tries import TRY_TEXTS
 from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
@@ -21,7 +21,7 @@ _ARMS = ("arms", "attempts", "bank_sizes", "modes")
 """Settings that say which arms there are."""
 _FREE = (*_ARMS, "concurrency", "leave_out_failed", "price_in", "price_out")
 """Settings that may change when a run goes on: they change no row that is there."""
-_DEFAULTS = {"agreement": 1.0}
+_DEFAULTS: dict[str, Any] = {"agreement": 1.0, "bank": None, "namespace": []}
 """Settings that earlier versions did not have, as they are without them."""
 
 _IGNORED = f"""\
@@ -31,6 +31,7 @@ _IGNORED = f"""\
 /{TRY_TEXTS}
 /prompts.jsonl
 /report.html
+/{GIVEN}
 /learning*/
 /banks/
 /stream/

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from reasoningbank_langgraph.bank import MemoryBank, is_example
+from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.leaks import gives_away, texts_of
 from reasoningbank_langgraph.math_solver.problems import Problem
@@ -70,6 +71,19 @@ class ShownMemory(NamedTuple):
 
 MemorySource = Callable[[Problem, int], ShownMemory]
 """From a problem and a seed to what is shown."""
+
+
+def memory_source(arm: Arm, bank: MemoryBank, config: ExperimentConfig, problems: Sequence[Problem]) -> MemorySource:
+    """Return what an arm shows of a bank before the problems of the test."""
+    if arm.shows_examples:
+        nearest = nearest_example(bank)
+        return nearest if arm.memory == "examples" else random_example(bank, nearest)
+    retrieved = retrieved_memory(bank, config)
+    if arm.memory == "random":
+        return random_memory(bank, retrieved)
+    if arm.memory == "shuffled":
+        return shuffled_memory(retrieved, problems)
+    return filler_memory(retrieved) if arm.memory == "filler" else retrieved
 
 
 def no_memory(_: Problem, __: int) -> ShownMemory:
@@ -135,7 +149,7 @@ def random_memory(bank: MemoryBank, source: MemorySource) -> MemorySource:
 
     Each takes the place of one that would be retrieved: it is drawn from the few whose length is nearest.
     """
-    lessons = sorted(bank.items(), key=lambda item: item.id)
+    lessons = sorted((item for item in bank.items() if item.status == "active"), key=lambda item: item.id)
 
     def memory_for(problem: Problem, seed: int) -> ShownMemory:
         drawn = _drawn(problem, seed, [memory.item for memory in source(problem, seed).items], lessons)

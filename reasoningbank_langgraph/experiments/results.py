@@ -21,6 +21,8 @@ from reasoningbank_langgraph.records import Record
 
 ROWS, CONFIG, ORIGIN, SUMMARY = "results.jsonl", "config.json", "origin.json", "summary.json"
 DUPLICATES, LEAKS, TEXTS = "duplicates.json", "leaks.json", "texts.jsonl"
+GIVEN = "bank.jsonl"
+"""The bank that a run was given, as it was when the run began."""
 _KEY = ("arm", "seed", "id")
 _TEXTS = ("problem", "reference", "answer", "reply", "memory")
 Key = tuple[Any, ...]

@@ -23,8 +23,10 @@ from reasoningbank_langgraph.experiments.banks import (
     Lessons,
     digest_of,
     frozen_bank,
+    given_bank,
     require_learned,
     require_same_bank,
+    tasks_of,
 )
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.folder import ProblemSets, claim_folder, read_problem_sets
@@ -106,7 +108,8 @@ class Run:
             UnlearnedProblemsError: train problems failed, and they are not to be left out.
             FrozenBankError: a bank is no longer the one that rows were made with.
         """
-        self._note_duplicates()
+        if self.config.bank is None:
+            self._note_duplicates(self.problems.test if self.config.protocol == "stream" else self.problems.train)
         with self.progress:
             if self.config.protocol == "stream":
                 self._stream()
@@ -114,10 +117,12 @@ class Run:
                 self._learn_and_compare()
 
     def _learn_and_compare(self) -> None:
-        """Banks from the train problems, frozen; then every arm on every test problem (`phase1`, `scaling`)."""
+        """Frozen banks, given or from the train problems; then each arm on each test problem (`phase1`, `scaling`)."""
         lessons = {teacher.name: self._taught(teacher) for teacher in teachers_of(self.config)}
         with ChromaStore.from_path(self.out / "banks", embeddings=self.models.embeddings) as store:
-            self._compare({arm.name: self._memory(arm, lessons, store) for arm in self.arms if arm.name != GUARDED})
+            given = self._given(store) if self.config.bank else None
+            banks = {arm: given or self._frozen(arm, lessons, store) for arm in self.arms if arm.memory != "none"}
+            self._compare({arm.name: self._memory(arm, banks.get(arm)) for arm in self.arms if arm.name != GUARDED})
         if any(arm.name == GUARDED for arm in self.arms):
             self._replay_guard()
 
@@ -170,28 +175,25 @@ class Run:
         models = self.models
         return Learner(folder, models.solver, models.critic, self.config, arm, seed, problems, at_once)
 
-    def _memory(self, arm: Arm, lessons: Mapping[str, Lessons], store: ChromaStore) -> Shown:
-        """What an arm shows; the rows it has must come from the same bank."""
-        if arm.memory == "none":
-            return Shown(memories.no_memory)
+    def _given(self, store: ChromaStore) -> MemoryBank:
+        bank = given_bank(store, self.config, self.out)
+        self._note_duplicates(tasks_of(bank))
+        return bank
+
+    def _frozen(self, arm: Arm, lessons: Mapping[str, Lessons], store: ChromaStore) -> MemoryBank:
         ids = {problem.id for problem in self.problems.train[: arm.bank]}
-        learned = {problem: items for problem, items in lessons[arm.teacher.name].items() if problem in ids}
-        bank = frozen_bank(store, self.config, arm, learned)
+        learned = {problem: taught for problem, taught in lessons[arm.teacher.name].items() if problem in ids}
+        return frozen_bank(store, self.config, arm, learned)
+
+    def _memory(self, arm: Arm, bank: MemoryBank | None) -> Shown:
+        """What an arm shows; the rows it has must come from the same bank."""
+        if bank is None:
+            return Shown(memories.no_memory)
         digest = digest_of(bank, examples=arm.shows_examples)
         require_same_bank(arm.name, digest, self.results.rows)
         held = memories.examples_of(bank) if arm.shows_examples else bank.items()
-        return Shown(self._source(arm, bank), bank, len(held), digest)
-
-    def _source(self, arm: Arm, bank: MemoryBank) -> MemorySource:
-        if arm.shows_examples:
-            nearest = memories.nearest_example(bank)
-            return nearest if arm.memory == "examples" else memories.random_example(bank, nearest)
-        retrieved = memories.retrieved_memory(bank, self.config)
-        if arm.memory == "random":
-            return memories.random_memory(bank, retrieved)
-        if arm.memory == "shuffled":
-            return memories.shuffled_memory(retrieved, self.problems.test)
-        return memories.filler_memory(retrieved) if arm.memory == "filler" else retrieved
+        source = memories.memory_source(arm, bank, self.config, self.problems.test)
+        return Shown(source, bank, len(held), digest)
 
     def _compare(self, shown: Mapping[str, Shown]) -> None:
         """Problem by problem, all arms of each, so that a run that is stopped leaves pairs."""
@@ -246,12 +248,10 @@ class Run:
         taught = {teacher.name: len(self.problems.train) for teacher in teachers_of(self.config)}
         return {**taught, **{arm.name: each for arm in self.arms}}
 
-    def _note_duplicates(self) -> None:
+    def _note_duplicates(self, learned: Sequence[Problem]) -> None:
         path = self.out / DUPLICATES
         if not path.exists():
-            solved = self.problems.test
-            learned = solved if self.config.protocol == "stream" else self.problems.train
-            pairs = near_duplicates(learned, solved, self.models.embeddings)
+            pairs = near_duplicates(learned, self.problems.test, self.models.embeddings)
             path.write_text(json.dumps([pair.to_json() for pair in pairs], indent=1) + "\n", encoding="utf-8")
 
 

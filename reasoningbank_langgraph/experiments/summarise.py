@@ -37,6 +37,7 @@ from reasoningbank_langgraph.judges.audit import Confusion
 Rows = Mapping[str, Sequence[ResultRow]]
 """By arm."""
 _WHO_JUDGED = {
+    "nobody": "The bank was there before the run; who judged what it learned from is not known here.",
     "oracle": "The attempts the bank learned from were judged by the reference answers (judge: oracle).",
     "self": "The attempts the bank learned from were judged by a model that did not see the reference answers "
     "(judge: self).",
@@ -73,7 +74,7 @@ def summarise(
         config=config,
         origin=origin,
         headline=headline(comparisons),
-        taught_by=_WHO_JUDGED[config.judge],
+        taught_by=_WHO_JUDGED["nobody" if config.bank else config.judge],
         arms=tuple(arms),
         comparisons=tuple(comparisons),
         leaks=leaks,

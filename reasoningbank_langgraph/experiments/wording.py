@@ -93,7 +93,7 @@ def conclusion(comparison: Comparison) -> str:
         return "No problem in common."
     if not comparison.shown:
         return f"No difference shown. {power(comparison)} {caveat(comparison)}".strip()
-    return f"{_capital(comparison.arm)} is {'better' if comparison.is_better else 'worse'} than {comparison.against}."
+    return f"{capital(comparison.arm)} is {'better' if comparison.is_better else 'worse'} than {comparison.against}."
 
 
 def _tested(comparison: Comparison) -> str:
@@ -120,7 +120,7 @@ def headline(comparisons: Sequence[Comparison]) -> str:
 def headline_claim(comparisons: Sequence[Comparison]) -> str:
     """Return the one sentence of an experiment: the main difference and its interval."""
     main = main_comparison(comparisons)
-    return "There is nothing to compare yet." if main is None else _capital(claim(main))
+    return "There is nothing to compare yet." if main is None else capital(claim(main))
 
 
 def below_headline(comparisons: Sequence[Comparison]) -> str:
@@ -205,7 +205,7 @@ def _on_method(config: ExperimentConfig, arms: Sequence[ArmSummary]) -> Iterator
     yield "Intervals are 95 % each; p values are adjusted for the number of comparisons (Holm), intervals are not."
     if config.protocol == "stream":
         yield "In a stream a row depends on the rows before it through the bank; the intervals do not account for this."
-    if config.judge == "oracle":
+    if config.judge == "oracle" and config.bank is None:
         yield "Reference answers taught the bank. An agent at work has none, and without them it may help less."
     with_memory = any(arm.compared and arm.shown for arm in arms)
     if with_memory and not {arm.arm for arm in arms} & {*CONTROLS}:
@@ -240,7 +240,8 @@ def _on_leaks(leaks: LeakAudit | None) -> Iterator[str]:
         yield f"The leak guard held back {_count(leaks.dropped, 'item')} that would have given an answer away."
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """Return a sentence with a capital at its start."""
     return text[:1].upper() + text[1:]
 
 

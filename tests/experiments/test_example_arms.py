@@ -22,25 +22,11 @@ from . import worlds
 from .fake_rows import needs_extra, row
 
 ARMS = ("baseline", "memory", "examples", "examples-random")
-PLACES = (
-    "market by the old harbour", "shed behind a yellow barn", "kitchen of my uncle Bernd", "hall of the new school",
-    "garden with seven beehives", "van that drives to Lisbon", "tent on a windy meadow", "shop below the clock tower",
-)  # fmt: skip
-
-
-def problems(path, count, *, start=0):
-    """Those of `worlds`, each with words of its own, so that none is a copy of another with other numbers."""
-    worlds.problems(path, count, start=start)
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    for place, one in enumerate(rows):
-        words = PLACES[(start // 10 + place) % len(PLACES)], PLACES[(3 * place + start + 1) % len(PLACES)]
-        one["problem"] += f" They lie in the {words[0]}, and before that they were in the {words[1]}."
-    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
-    return path
 
 
 def settings(folder, **changes):
-    values = {"train": problems(folder / "train.jsonl", 8), "test": problems(folder / "test.jsonl", 6, start=100)}
+    values = {"train": worlds.unlike_problems(folder / "train.jsonl", 8)}
+    values["test"] = worlds.unlike_problems(folder / "test.jsonl", 6, start=100)
     return worlds.config(folder, **{**values, "arms": ARMS, **changes})
 
 

@@ -15,6 +15,10 @@ from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 from ..loop_fakes import lessons, verdict  # noqa: TID252 - the fakes of the tests
 
 KIND = {"apples": 0, "pears": 1, "plums": 2, "figs": 3}
+PLACES = (
+    "market by the old harbour", "shed behind a yellow barn", "kitchen of my uncle Bernd", "hall of the new school",
+    "garden with seven beehives", "van that drives to Lisbon", "tent on a windy meadow", "shop below the clock tower",
+)  # fmt: skip
 
 
 def problems(path, count, *, start=0):
@@ -25,6 +29,17 @@ def problems(path, count, *, start=0):
         text = f"Someone has {number + 20} {fruit} and gets {number + 40} {fruit}. How many {fruit} is that?"
         rows.append({"id": f"p{number}", "problem": text, "answer": str(2 * number + 60)})
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def unlike_problems(path, count, *, start=0):
+    """Write such problems, each with words of its own, so that none is a copy of another with other numbers."""
+    problems(path, count, start=start)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for place, one in enumerate(rows):
+        words = PLACES[(start // 10 + place) % len(PLACES)], PLACES[(3 * place + start + 1) % len(PLACES)]
+        one["problem"] += f" They lie in the {words[0]}, and before that they were in the {words[1]}."
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
     return path
 
 

@@ -1,0 +1,110 @@
+"""`reasoningbank probe`: which form of memory helps this model on these problems, and the Python that sets it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from reasoningbank_langgraph.cli.bank import chosen_banks, open_bank
+from reasoningbank_langgraph.cli.experiment import carry_out
+from reasoningbank_langgraph.cli.identifiers import format_namespace
+from reasoningbank_langgraph.cli.terminal import console, error_console, named_errors
+
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.experiments.config import ExperimentConfig
+    from reasoningbank_langgraph.experiments.probe import Advice
+    from reasoningbank_langgraph.experiments.summary import Summary
+
+
+def probe(
+    *,
+    file: Annotated[Path, typer.Option(help="JSONL file with `problem` and `answer`, and `id` where known.")],
+    model: Annotated[str | None, typer.Option(help="Solver, named as in `solve`.")] = None,
+    bank: Annotated[
+        Path | None, typer.Option(help="Folder of a bank to show. By default one is learned from a part of the file.")
+    ] = None,
+    namespace: Annotated[str | None, typer.Option(help="Namespace of that bank, written as in `bank show`.")] = None,
+    learn: Annotated[
+        int | None,
+        typer.Option(min=1, help="Problems to learn from.", show_default="the first third of the file, at most 60"),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=20, max=100, help="Most problems to compare on.")] = 100,
+    max_tokens: Annotated[int, typer.Option(min=1, help="Token limit of one solution.")] = 512,
+    out: Annotated[Path, typer.Option(help="Folder of the run. The same command resumes it.")] = Path("probe"),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what was found as JSON, and the rest on stderr.")
+    ] = False,
+) -> None:
+    """Compare nothing, lessons, examples and their controls on 20 to 100 tasks, and recommend what to show a model."""
+    from reasoningbank_langgraph.experiments.probe import advise, probe_config, reply_lengths
+    from reasoningbank_langgraph.experiments.results import SUMMARY, Results
+    from reasoningbank_langgraph.experiments.summary import Summary
+
+    shown = error_console if as_json else console
+    given: dict[str, Any] = {"model": model, "max_tokens": max_tokens}
+    with named_errors():
+        if namespace is not None and bank is None:
+            raise typer.BadParameter("is the namespace of a bank: name its folder too", param_hint="--namespace")
+        if bank is not None:
+            given |= {"bank": bank, "namespace": _only_bank(bank, namespace)}
+        config = probe_config(file, limit=limit, learn=learn, **given)
+        shown.print(_plan(config))
+        carry_out(config, out, shown)
+        summary = Summary.model_validate_json((out / SUMMARY).read_bytes())
+        lengths = reply_lengths(Results(out).rows)
+        advice = advise(summary, lengths)
+        if as_json:
+            console.print(json.dumps({"advice": advice.to_json(), "reply_lengths": lengths, **summary.to_json()}))
+        else:
+            _print(summary, lengths, advice)
+
+
+def _only_bank(folder: Path, namespace: str | None) -> tuple[str, ...]:
+    """Return the labels of the bank that was chosen, or of the only one there is."""
+    with open_bank(folder) as store:
+        banks = chosen_banks(store, namespace)
+    if len(banks) != 1:
+        names = ", ".join(map(format_namespace, banks)) or "no bank"
+        raise typer.BadParameter(f"{folder} holds {names}: name one", param_hint="--namespace")
+    return tuple(banks[0])
+
+
+def _plan(config: ExperimentConfig) -> Text:
+    """Say plainly what is learned from and what is compared on."""
+    from reasoningbank_langgraph.experiments.folder import read_problem_sets
+
+    problems = read_problem_sets(config)
+    source, rest = f"learns from the first {len(problems.train)} problems of {config.test}", "others"
+    if config.bank is not None:
+        source, rest = f"shows the bank {format_namespace(config.namespace)} of {config.bank}", "problems"
+    return Text(f"{source}; solves {len(problems.test)} {rest} in {len(config.arms)} ways")
+
+
+def _print(summary: Summary, lengths: Mapping[str, float], advice: Advice) -> None:
+    from reasoningbank_langgraph.experiments.probe import SHOWN
+    from reasoningbank_langgraph.experiments.wording import capital, points_interval
+
+    table = Table("arm", "before the task", title="Against nothing, paired, with 95 % intervals", title_justify="left")
+    for heading in ("right", "difference", "fixed", "broken", "reply"):
+        table.add_column(heading, justify="right")
+    found = {one.arm: one for one in summary.comparisons if one.against == summary.config.arms[0]}
+    for arm in (one for one in summary.arms if one.compared):
+        against = found.get(arm.arm)
+        difference = points_interval(against.difference) if against and against.difference else ""
+        changed = [str(len(against.fixed)), str(len(against.broken))] if against else ["", ""]
+        shown = SHOWN[arm.arm] + (f" ({arm.shown:.0%} of the tasks)" if 0 < arm.shown < 1 else "")
+        right = f"{arm.right} of {arm.problems}"
+        table.add_row(arm.arm, shown, right, difference, *changed, f"{lengths.get(arm.arm, 0):,.0f}")
+    console.print(table)
+    console.print("reply: characters, on average")
+    for one in summary.comparisons:
+        if one.group == "control":
+            console.print(Text(capital(one.says)))
+    console.print(Text(f"\nrecommended: {advice.use}", "bold"))
+    console.print(Text(f"{advice.reason}\n\n{advice.python}"))
