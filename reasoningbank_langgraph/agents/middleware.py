@@ -145,17 +145,19 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def before_agent(self, state: Any, runtime: Runtime[Any]) -> Update | None:
         """Look up lessons for the user's newest message."""
-        node = self._node(state)
+        known = view(state)
+        node = self._node(known)
         try:
-            return self._turns.found(node.invoke(view(state)) if node else {})
+            return self._turns.found(node.invoke(known) if node else {})
         except InvalidTaskError as error:
             return self._without_task(error)
 
     async def abefore_agent(self, state: Any, runtime: Runtime[Any]) -> Update | None:
         """Async form of `before_agent`."""
-        node = self._node(state)
+        known = view(state)
+        node = self._node(known)
         try:
-            return self._turns.found(await node.ainvoke(view(state)) if node else {})
+            return self._turns.found(await node.ainvoke(known) if node else {})
         except InvalidTaskError as error:
             return self._without_task(error)
 
@@ -197,7 +199,7 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         steps = self._learning.astream(turn, stream_mode=_MODES)
         return self._turns.learned(state, [_passed_on(step, runtime) async for step in steps][-1])
 
-    def _node(self, state: Any) -> MemoryNode | None:
+    def _node(self, state: Mapping[str, Any]) -> MemoryNode | None:
         """Return the node that begins the attempt, or the one that goes on with it."""
         return self._next if has_begun(state) else self._first
 

@@ -1,6 +1,7 @@
-"""A tool with which an agent looks for lessons itself, when it wants them."""
+"""A tool with which an agent looks for lessons itself, when it wants them.
 
-from __future__ import annotations
+Annotations are no strings here: older versions of langchain-core do not see in a string what is injected.
+"""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -49,7 +50,7 @@ def create_recall_tool(
     k: int = 3,
     max_items: int = 6,
     min_score: float | None = None,
-    store: BaseStore | None = None,
+    store: "BaseStore | None" = None,
     name: str = _NAME,
     description: str = _DESCRIPTION,
 ) -> BaseTool:
@@ -119,7 +120,7 @@ class _Looking:
         template: Sequence[str],
         config: RunnableConfig,
         runtime: Caller,
-        store: BaseStore | None,
+        store: "BaseStore | None",
     ) -> None:
         self.started, self.name, self.runtime = time.perf_counter(), name, runtime
         if (store := store or (runtime.store if runtime else None)) is None:
@@ -141,7 +142,7 @@ class _Looking:
             "attempt": attempt,
         }
 
-    def told(self, memories: list[RetrievedMemory]) -> Found:
+    def told(self, memories: "list[RetrievedMemory]") -> Found:
         if self.runtime:
             self.runtime.stream_writer(
                 RetrievedEvent(

@@ -73,7 +73,16 @@ class Turns:
 
 
 def view(state: State) -> dict[str, Any]:
-    """Return what of an agent's state the nodes may read: other channels may mean something else by the same name."""
+    """Return what of an agent's state the nodes may read: other channels may mean something else by the same name.
+
+    Raises:
+        ValueError: the agent keeps something else in the channel of the attempt.
+    """
+    if not isinstance(state.get("attempt"), Mapping | None):
+        raise ValueError(
+            f"channel 'attempt' of the agent's state holds {state['attempt']!r:.80}: the middleware keeps its own "
+            f"there, and in {', '.join(_KEPT[1:])}; give yours other names"
+        )
     names = ("messages", "structured_response", *_KEPT, *_INPUT)
     return {name: state[name] for name in names if name in state}
 

@@ -145,6 +145,16 @@ def test_what_other_channels_of_an_agent_mean_is_theirs():
     ]
 
 
+def test_an_agent_that_keeps_something_else_under_the_name_of_the_attempt_is_told_which_names_are_taken():
+    class Own(AgentMiddleware):
+        class state_schema(AgentMiddleware.state_schema):  # noqa: N801
+            attempt: int
+
+    app = agent(replies("3 m"), store=bank_with(), also=[Own()])
+    with pytest.raises(ValueError, match=r"'attempt' .* holds 1.*verdict, extraction"):
+        app.invoke({**say("How long?"), "attempt": 1}, thread())
+
+
 @pytest.mark.parametrize(
     "messages",
     [
