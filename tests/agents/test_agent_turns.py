@@ -1,13 +1,16 @@
 """Which part of an agent's conversation is the attempt: one turn, with its tools, whatever else the agent does."""
 
 import pytest
+from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware, SummarizationMiddleware, hook_config
 from langchain.agents.middleware.types import AgentMiddleware
 from langchain_core.messages import AIMessage
 from langchain_core.tools import ToolException, tool
-from langgraph.types import Command
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.types import Command, interrupt
 
-from reasoningbank_langgraph import MemoryBank, ReasoningBankMiddleware
+from reasoningbank_langgraph import Guard, MemoryBank, ReasoningBankMiddleware, create_recall_tool
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.agents.agent_fakes import BANK, FENCE, agent, bank, bank_with, call, replies, say, thread, titles
 from tests.loop_fakes import indexed_memory, learner
@@ -130,6 +133,51 @@ def test_a_summary_of_earlier_turns_is_no_part_of_the_attempt():
         [("user", "How long is this chair?"), ("assistant", "4 m")],
         [("user", "How long is this bed?"), ("assistant", "5 m")],
     ]
+
+
+def test_a_summary_in_place_of_the_turn_itself_leaves_one_attempt_with_its_task():
+    judged, memory = watched()
+    summing = SummarizationMiddleware(
+        ScriptedChatModel(lambda _: "They measure a table."), trigger=("messages", 3), keep=("messages", 1)
+    )
+    script = [call("measure", name, what="table") for name in ("c1", "c2")]
+    store, model = bank_with(), replies(*script, "3 m")
+    app = agent(model, store=store, memory=memory, tools=[measure], also=[summing])
+    app.invoke(say("How long is this table?"), thread())
+    (attempt,) = judged.attempts
+    assert (attempt.task, attempt.answer) == ("How long is this table?", "3 m")
+    assert "They measure a table." in attempt.messages[0].text
+    assert [FENCE in request[-1].text for request in model.calls] == [True, True, True]
+
+
+def test_a_judge_that_asks_a_person_interrupts_the_agent_and_goes_on_with_the_answer():
+    store = bank_with()
+    memory = ReasoningBankMiddleware(model=learner(), namespace=BANK, judge=lambda attempt: interrupt("Is it right?"))
+    model = replies("3 m")
+    app = agent(model, store=store, memory=memory)
+    paused = app.invoke(say("How long is this table?"), thread())
+    assert [one.value for one in paused["__interrupt__"]] == ["Is it right?"]
+    app.invoke(Command(resume=False), thread())
+    assert [episode.outcome for episode in bank(store).episodes()] == ["failure"]
+    assert len(model.calls) == 1
+
+
+def test_all_that_is_kept_between_steps_is_plain_data():
+    saver = InMemorySaver(serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+    memory = ReasoningBankMiddleware(model=learner(), namespace=BANK, show="both", guard=Guard(share=0.01))
+    recall = call("recall_lessons", "c1", query="measure a length")
+    app = create_agent(
+        replies("3 m", recall, "4 m"),
+        [create_recall_tool(namespace=BANK)],
+        middleware=[memory],
+        store=bank_with(),
+        checkpointer=saver,
+    )
+    app.invoke(say("How long is this table?"), thread())
+    app.invoke(say("How long is that table?"), thread())
+    told = app.get_state(thread()).values["messages"][4].artifact["reasoningbank"]
+    assert all(type(memory) is dict for memory in told)
+    assert len(told) == 3
 
 
 def test_an_agent_inside_a_tool_has_a_memory_of_its_own():
