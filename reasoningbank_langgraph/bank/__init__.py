@@ -13,6 +13,7 @@
 - `rows`: what is known beside them: the worth of each lesson, and what the guard found
 - `upkeep`: changes that somebody asks for: made anew, forgotten, set aside
 - `exchange`: a bank as a file, out and in
+- `lineage`: a bank as a graph: what each lesson was born from, where it was shown, what took its place
 - `arguments`: checks of arguments: a mistake is named
 - `writer_lock`: one writer at a time in each bank of a process
 """
@@ -24,6 +25,8 @@ from reasoningbank_langgraph.bank.branches import ids_of_branch
 from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, NOTHING, Recalled, Show, check_show
 from reasoningbank_langgraph.bank.exchange.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match, is_example, task_key_without_secrets
+from reasoningbank_langgraph.bank.lineage.graph import MemoryGraph
+from reasoningbank_langgraph.bank.lineage.why import Why
 from reasoningbank_langgraph.bank.searching import check_question
 from reasoningbank_langgraph.bank.upkeep.distillations import Undone
 from reasoningbank_langgraph.bank.upkeep.pruning import Pruned
@@ -35,6 +38,7 @@ __all__ = [
     "Imported",
     "Match",
     "MemoryBank",
+    "MemoryGraph",
     "Pruned",
     "Recalled",
     "Redistilled",
@@ -42,6 +46,7 @@ __all__ = [
     "Totals",
     "Undone",
     "WeighedResult",
+    "Why",
     "WriteResult",
     "check_match",
     "check_question",

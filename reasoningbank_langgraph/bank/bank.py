@@ -15,9 +15,9 @@ from reasoningbank_langgraph.bank.branches import checkpointed, latest, orphans
 from reasoningbank_langgraph.bank.exchange import importing, jsonl
 from reasoningbank_langgraph.bank.exchange.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match
+from reasoningbank_langgraph.bank.lineage.why import Explaining
 from reasoningbank_langgraph.bank.reading import BankReader
 from reasoningbank_langgraph.bank.rows import guarding
-from reasoningbank_langgraph.bank.rows.log import Logged
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.bank.upkeep import forgetting
 from reasoningbank_langgraph.bank.upkeep.pruning import Pruning
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
-class MemoryBank(BankReader, Redistilling, Pruning, Logged):
+class MemoryBank(BankReader, Redistilling, Pruning, Explaining):
     """The lessons of one namespace, and the episodes they were learned from.
 
     Args:

@@ -11,6 +11,7 @@
 - `guard`: `reasoningbank bank guard`: whether memory is on, and by which figures
 - `log`: `reasoningbank bank log`: every change of a bank, and whether the record of them is complete
 - `prune`: `reasoningbank bank prune`: lessons taken out of use by rule, and the way back
+- `why`: `reasoningbank bank why` and `graph`: where a lesson comes from, what it did since, and what came of it
 - `redistil`: `reasoningbank bank redistil`: lessons made anew from the episodes, and the way back
 - `model`: `reasoningbank model`: list local models and download them
 - `audit`: `reasoningbank judge-audit`: how often a judge is right on attempts with known answers
@@ -29,6 +30,7 @@ from reasoningbank_langgraph.cli import lessons as _lessons  # noqa: F401 - adds
 from reasoningbank_langgraph.cli import log as _log  # noqa: F401 - adds its command to `bank`
 from reasoningbank_langgraph.cli import prune as _prune  # noqa: F401 - adds its command to `bank`
 from reasoningbank_langgraph.cli import redistil as _redistil  # noqa: F401 - adds its command to `bank`
+from reasoningbank_langgraph.cli import why as _why  # noqa: F401 - adds its commands to `bank`
 from reasoningbank_langgraph.cli.audit import judge_audit
 from reasoningbank_langgraph.cli.bank import bank_app
 from reasoningbank_langgraph.cli.demo import demo

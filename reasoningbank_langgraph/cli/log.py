@@ -42,13 +42,14 @@ def _print(memory: MemoryBank, *, as_json: bool) -> bool:
         if as_json:
             console.print(json.dumps({"namespace": list(memory.namespace), **change.to_json()}))
         else:
-            _print_change(change)
+            print_change(change)
     if report.heads:
         out.print(Text(f"  head: {' '.join(report.heads)}", "dim"))
     return report.ok
 
 
-def _print_change(change: Change) -> None:
+def print_change(change: Change) -> None:
+    """Print one row of the ledger."""
     names = ", ".join(map(format_id, change.ids[:_IDS]))
     more = f" and {len(change.ids) - _IDS} more" if len(change.ids) > _IDS else ""
     because = f": {change.reason}" if change.reason else ""

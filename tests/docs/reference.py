@@ -28,6 +28,7 @@ MODULES = {
     "bank": (
         "Imported",
         "Match",
+        "MemoryGraph",
         "Pruned",
         "Recalled",
         "Redistilled",
@@ -35,6 +36,7 @@ MODULES = {
         "Totals",
         "Undone",
         "WeighedResult",
+        "Why",
         "WriteResult",
     ),
     "policies": ("Change", "Credit", "Evidence", "GroupCredit", "GuardStatus", "LogReport", "Pairs", "Trial"),
