@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge, SelfConsistencyJudge
     from reasoningbank_langgraph.matts import Scaling, create_matts
     from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
-    from reasoningbank_langgraph.policies import Guard
+    from reasoningbank_langgraph.policies import Guard, Policy
     from reasoningbank_langgraph.records import Attempt, Episode, MemoryItem, RetrievedMemory, Verdict
     from reasoningbank_langgraph.state import ReasoningBankState
     from reasoningbank_langgraph.store import ChromaStore
@@ -61,6 +61,7 @@ _HOMES = {
     "LLMJudge": "judges",
     "MemoryBank": "bank",
     "MemoryItem": "records",
+    "Policy": "policies",
     "ReasoningBankError": "errors",
     "ReasoningBankMiddleware": "agents",
     "ReasoningBankState": "state",
@@ -89,6 +90,7 @@ __all__ = [
     "LLMJudge",
     "MemoryBank",
     "MemoryItem",
+    "Policy",
     "ReasoningBankError",
     "ReasoningBankMiddleware",
     "ReasoningBankState",

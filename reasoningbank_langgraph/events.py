@@ -7,7 +7,7 @@ from typing import Final, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from reasoningbank_langgraph.policies import GuardState, Withheld
+from reasoningbank_langgraph.policies import Effect, GuardState, Withheld
 from reasoningbank_langgraph.records import IndeterminateReason, VerdictStatus
 
 TYPE: Final = "reasoningbank"
@@ -122,6 +122,8 @@ class ConsolidatedEvent(_Event):
     namespace: list[str]
     quarantined: NotRequired[list[str]]
     """Ids of lessons that are now known to do harm, and were taken out of sight."""
+    effects: NotRequired[dict[Effect, int]]
+    """How many lessons the policy did something else with than adding them."""
     error: NotRequired[str]
     """Why the bank could not be reached. The lessons then wait in `unwritten`."""
 

@@ -15,7 +15,6 @@ from reasoningbank_langgraph.agents.checks import Check, RiskyCall, check_risky
 from reasoningbank_langgraph.agents.placing import Placement, check_placement, placed
 from reasoningbank_langgraph.agents.tool_results import ToolCheck, ToolResultJudge
 from reasoningbank_langgraph.agents.turns import LEARNING_NAMES, NAMES, Turns, has_begun, view
-from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge
@@ -28,9 +27,10 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.runtime import Runtime
 
-    from reasoningbank_langgraph.bank import Show
+    from reasoningbank_langgraph.bank import Show, Where
     from reasoningbank_langgraph.nodes._base import MemoryNode, Update
-    from reasoningbank_langgraph.policies import Guard
+    from reasoningbank_langgraph.nodes._metadata import Metadata
+    from reasoningbank_langgraph.policies import Guard, PolicyLike
     from reasoningbank_langgraph.records import RetrievedMemory
 
 logger = logging.getLogger(__name__)
@@ -81,6 +81,9 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         k: number of experiences to retrieve.
         max_items: largest number of lessons to show.
         min_score: lowest similarity, 0..1.
+        policy: what becomes of lessons the bank has already: `append`, `skip`, `link`, or a `Policy`.
+        metadata: `tags`, `scope` and `difficulty` of new lessons, as a mapping or a function from a lesson to one.
+        where: only lessons with these `tags`, this `scope` and `difficulty` are shown, as in `{"tags": "algebra"}`.
 
     Raises:
         ValueError: `learn` is on and there is no model that distils, or off beside a guard; `use` is off beside what
@@ -108,9 +111,12 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         k: int = 1,
         max_items: int = 3,
         min_score: float | None = None,
+        policy: PolicyLike = "append",
+        metadata: Metadata | None = None,
+        where: Where | None = None,
     ) -> None:
         super().__init__()
-        _check_purpose(learn=learn, use=use, shows=guard is not None or bool(check_before))
+        _check_purpose(learn=learn, use=use, shows=guard is not None or bool(check_before) or where is not None)
         self._template, self._placement = check_template(namespace), check_placement(placement)
         self._risky = check_risky(check_before or {})
         self._turns = Turns(f"{self.name} shows")
@@ -127,10 +133,11 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
             match="both",
             guard=check_guard(guard, learn=learn),
             time_limit=_TIME_LIMIT,
-            episodes=True,
             show=show,
-            min_example_score=EXAMPLE_FLOOR,
             names=NAMES,
+            policy=policy,
+            metadata=metadata,
+            where=where,
         )
         heard = Heard(lessons=True, examples=True)
         self._first = nodes.retrieve(heard) if use else nodes.begin()
@@ -256,4 +263,4 @@ def _check_purpose(*, learn: bool, use: bool, shows: bool) -> None:
     if not (learn or use):
         raise ValueError("with learn=False and use=False there is nothing to do: leave the middleware out")
     if shows and not use:
-        raise ValueError("use=False shows the model nothing: leave out guard and check_before, or set use=True")
+        raise ValueError("use=False shows the model nothing: leave out guard, check_before and where, or set use=True")

@@ -7,9 +7,12 @@
 - `operations`: operations of a bank, as generators that yield batches for the store and are sent the results
 - `adding`: writing the lessons and the episodes of one experience: all together or none, and once
 - `searching`: finding the lessons that fit a task
+- `places`: which of the experiences that fit a task are shown beside each other: none that says what a better one says
+- `metadata`: which lessons a caller asks for, by their tags, scope and difficulty
 - `examples`: finding an attempt that can be shown as a worked example: a success at the most similar other task
 - `branches`: which of a thread's lessons a branch of it may see, and which are known to belong to another branch
 - `snapshots`: a bank as it was at some moment: what had been written by then and not yet retired
+- `minting`: which new lessons a bank takes, by a policy, and which old ones make room for them
 - `rows`: what is known beside them: the worth of each lesson, and what the guard found
 - `upkeep`: changes that somebody asks for: made anew, forgotten, set aside
 - `exchange`: a bank as a file, out and in
@@ -27,6 +30,9 @@ from reasoningbank_langgraph.bank.exchange.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match, is_example, task_key_without_secrets
 from reasoningbank_langgraph.bank.lineage.graph import MemoryGraph
 from reasoningbank_langgraph.bank.lineage.why import Why
+from reasoningbank_langgraph.bank.metadata import Where, check_where, is_asked_for
+from reasoningbank_langgraph.bank.minting.choice import check_policy
+from reasoningbank_langgraph.bank.minting.deciding import Treated
 from reasoningbank_langgraph.bank.searching import check_question
 from reasoningbank_langgraph.bank.upkeep.distillations import Undone
 from reasoningbank_langgraph.bank.upkeep.pruning import Pruned
@@ -44,14 +50,19 @@ __all__ = [
     "Redistilled",
     "Show",
     "Totals",
+    "Treated",
     "Undone",
     "WeighedResult",
+    "Where",
     "Why",
     "WriteResult",
     "check_match",
+    "check_policy",
     "check_question",
     "check_show",
+    "check_where",
     "ids_of_branch",
+    "is_asked_for",
     "is_example",
     "task_key_without_secrets",
 ]

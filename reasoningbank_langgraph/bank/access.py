@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from langgraph.store.base import GetOp
 
 from reasoningbank_langgraph.bank import adding, examples, searching
-from reasoningbank_langgraph.bank.arguments import as_id, check_items
+from reasoningbank_langgraph.bank.arguments import as_id, as_ids, check_items
 from reasoningbank_langgraph.bank.branches import Branch
 from reasoningbank_langgraph.bank.examples import Recalled, Show
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, to_episode
+from reasoningbank_langgraph.bank.minting.choice import check_policy, for_embedder
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.rows.crediting import utility_of, visible_credits
 from reasoningbank_langgraph.bank.rows.ledger import recorded
@@ -24,7 +25,7 @@ from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, beside
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Item
 
-    from reasoningbank_langgraph.policies import Evidence
+    from reasoningbank_langgraph.policies import Evidence, PolicyLike
     from reasoningbank_langgraph.records import Episode, MemoryItem, RetrievedExample, RetrievedMemory
 
 
@@ -55,9 +56,17 @@ class StoreAccess:
     _past: Past | None
 
     def _add(
-        self, items: Iterable[MemoryItem], episodes: Iterable[Episode], evidence: Evidence | None, cap: int
+        self,
+        items: Iterable[MemoryItem],
+        episodes: Iterable[Episode],
+        evidence: Evidence | None,
+        policy: PolicyLike,
+        written: Iterable[str],
+        cap: int,
     ) -> Ops[adding.WeighedResult]:
-        left = adding.Experience(check_items(items), tuple(episodes), *(evidence or ()))
+        trial, credit = evidence or (None, None)
+        chosen = for_embedder(check_policy(policy, self.match), self.store)
+        left = adding.Experience(check_items(items), tuple(episodes), trial, credit, chosen, as_ids(written))
         return adding.add(self.namespace, self.match, left, cap)
 
     def _search(self, question: Question) -> Ops[list[RetrievedMemory]]:

@@ -11,12 +11,15 @@ from langgraph.store.base import GetOp, PutOp
 from reasoningbank_langgraph.bank.item_values import (
     Match,
     Namespace,
+    content_key,
     delete,
     put,
     put_episode,
     to_item,
     without_secrets,
 )
+from reasoningbank_langgraph.bank.minting.deciding import LeftOut, Mint, Treated, left_out, mint
+from reasoningbank_langgraph.bank.minting.evicting import make_room
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.bank.rows.crediting import count_credit
 from reasoningbank_langgraph.bank.rows.guarding import Counted, count
@@ -24,7 +27,7 @@ from reasoningbank_langgraph.bank.rows.ledger import ACTIVE, draft, draft_of_row
 from reasoningbank_langgraph.bank.upkeep.forgetting import change_of_status
 from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
 from reasoningbank_langgraph.namespaces import EPISODES, beside
-from reasoningbank_langgraph.policies import GroupCredit
+from reasoningbank_langgraph.policies import GroupCredit, Policy
 from reasoningbank_langgraph.records import Episode, MemoryItem
 
 if TYPE_CHECKING:
@@ -46,12 +49,14 @@ class WriteResult(NamedTuple):
 
 
 class WeighedResult(WriteResult):
-    """The same, and what the evidence led to."""
+    """The same, and what the evidence and the policy led to."""
 
     switched: GuardStatus | None = None
     """What the guard knows now, if it switched memory on or off."""
     quarantined: Sequence[str] = ()
     """Ids of lessons that are now known to do harm, and were taken out of sight."""
+    treated: Sequence[Treated] = ()
+    """What this call did with lessons by its policy, but for adding them."""
 
 
 class Experience(NamedTuple):
@@ -61,6 +66,8 @@ class Experience(NamedTuple):
     episodes: Sequence[Episode] = ()
     trial: Trial | None = None
     credit: GroupCredit | None = None
+    policy: Policy = Policy(copies="append")
+    written: frozenset[str] = frozenset()
 
 
 def add(namespace: Namespace, match: Match, left: Experience, cap: int) -> Ops[WeighedResult]:
@@ -74,8 +81,7 @@ def add(namespace: Namespace, match: Match, left: Experience, cap: int) -> Ops[W
     evidence = [*trial.puts, *credit.puts]
     if credit.harmful:
         evidence += (yield from change_of_status(namespace, credit.harmful, "quarantined", _HARM, "credit"))[1]
-    written = yield from _add_records(namespace, match, left, evidence)
-    result = WeighedResult(*written)
+    result = yield from _add_records(namespace, match, left, evidence, credit.harmful)
     result.switched, result.quarantined = trial.switched, credit.harmful
     return result
 
@@ -89,7 +95,9 @@ def _credit_of_pair(left: Experience, trial: Counted) -> GroupCredit | None:
     return GroupCredit(ids=tuple(trial.ids), credit=trial.credit, known_as=kept[0].id, provenance=source)
 
 
-def _add_records(namespace: Namespace, match: Match, left: Experience, evidence: Sequence[PutOp]) -> Ops[WriteResult]:
+def _add_records(
+    namespace: Namespace, match: Match, left: Experience, evidence: Sequence[PutOp], harmful: Sequence[str]
+) -> Ops[WeighedResult]:
     """Write lessons and episodes and, in the same batch, what the experience says of the memory it was shown.
 
     Where its lessons were made anew since, no lesson is left to write: those are of the same attempt.
@@ -98,25 +106,49 @@ def _add_records(namespace: Namespace, match: Match, left: Experience, evidence:
     kept = [*episodes, *draft(namespace, "added", [op.key for op in episodes], after=ACTIVE, reason=_reason(left))]
     if not left.items:
         yield from _write([*kept, *evidence])
-        return WriteResult([], 0)
-    items = [without_secrets(item) for item in left.items]
-    experience, digest = items[0].experience_id, items[0].provenance.attempt_digest
+        return WeighedResult([], 0)
+    left = left._replace(items=[without_secrets(item) for item in left.items])
+    experience, digest = left.items[0].experience_id, left.items[0].provenance.attempt_digest
     identity = {"attempt_digest": digest} if digest else {"experience_id": experience}
     same_attempt = yield from rows_where(namespace, identity)
+    before = LeftOut() if left.policy.only_appends else (yield from left_out(namespace, digest or experience))
     stored = {row.key: to_item(row) for row in same_attempt if row.value["experience_id"] == experience}
-    if same_attempt and not stored:
-        _warn_of_other_outcome(same_attempt[0].value, items[0])
+    known = [row.key for row in same_attempt]
+    if (known and not stored) or before.experience_id not in ("", experience):
+        _warn_of_other_outcome([row.value for row in same_attempt], left.items[0])
         yield from _write(evidence)
-        return WriteResult([row.key for row in same_attempt], 0)
+        return WeighedResult(known, 0)
     if any(item.redistil_run for item in stored.values()):
         yield from _write([*kept, *evidence])
-        return WriteResult([row.key for row in same_attempt], 0)
-    fresh = _fresh(items, stored)
-    puts = [put(item, namespace, match, carries_task_vector=item.id == items[0].id) for item in fresh]
-    puts += [delete(name, namespace) for name in stored.keys() - {item.id for item in items}]
-    drafts = _drafts(namespace, left, [*puts, *episodes], [row for row in same_attempt if row.key in stored])
-    yield from _write([*puts, *episodes, *evidence, *drafts])
-    return WriteResult([item.id for item in items], len(fresh))
+        return WeighedResult(known, 0)
+    old = [row for row in same_attempt if row.key in stored]
+    return (yield from _take(namespace, match, left, old, before, [*episodes, *evidence], harmful))
+
+
+def _take(
+    namespace: Namespace,
+    match: Match,
+    left: Experience,
+    old: Sequence[SearchItem],
+    before: LeftOut,
+    beside_them: Sequence[PutOp],
+    harmful: Sequence[str],
+) -> Ops[WeighedResult]:
+    """Write those lessons of an attempt that the policy takes, and all that belongs to them, in one batch."""
+    stored = {row.key: to_item(row) for row in old}
+    minted = yield from mint(Mint(namespace, match, left.policy, left.written), _fresh(left.items, stored), before)
+    kept = [item.id for item in left.items if content_key(item) not in minted.out]
+    puts = [put(item, namespace, match, carries_task_vector=item.id == kept[0]) for item in minted.items]
+    puts += [delete(name, namespace) for name in stored.keys() - set(kept)]
+    coming = len(kept) if minted.items else 0
+    room, evicted = yield from make_room(namespace, left.policy.capacity, coming, {*stored, *harmful})
+    told = [op for op in puts if op.key not in minted.linked]
+    told += [op for op in beside_them if op.namespace == beside(namespace, EPISODES)]
+    drafts = _drafts(namespace, left, told, old)
+    yield from _write([*puts, *beside_them, *minted.puts, *room, *drafts])
+    result = WeighedResult(kept, len(minted.items))
+    result.treated = [*minted.treated, *evicted]
+    return result
 
 
 def _drafts(namespace: Namespace, left: Experience, puts: Sequence[PutOp], stored: Sequence[SearchItem]) -> list[PutOp]:
@@ -163,13 +195,13 @@ def _write(ops: Sequence[PutOp]) -> Ops[None]:
         yield ops
 
 
-def _warn_of_other_outcome(stored_row: Mapping[str, Any], item: MemoryItem) -> None:
-    if stored_row["outcome"] != item.outcome:
+def _warn_of_other_outcome(stored: Sequence[Mapping[str, Any]], item: MemoryItem) -> None:
+    if stored and stored[0]["outcome"] != item.outcome:
         logger.warning(
             "an attempt came again as %s and stays in the bank as %s: to learn it anew, forget(experience_id=%r) first",
             item.outcome,
-            stored_row["outcome"],
-            stored_row["experience_id"],
+            stored[0]["outcome"],
+            stored[0]["experience_id"],
         )
 
 

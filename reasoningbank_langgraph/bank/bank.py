@@ -20,10 +20,11 @@ from reasoningbank_langgraph.bank.reading import BankReader
 from reasoningbank_langgraph.bank.rows import guarding
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.bank.upkeep import forgetting
+from reasoningbank_langgraph.bank.upkeep.merging import Merging
 from reasoningbank_langgraph.bank.upkeep.pruning import Pruning
 from reasoningbank_langgraph.bank.upkeep.redistil import Redistilling
 from reasoningbank_langgraph.namespaces import check_filled
-from reasoningbank_langgraph.policies import Evidence, GuardStatus
+from reasoningbank_langgraph.policies import Evidence, GuardStatus, PolicyLike
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, ItemStatus, MemoryItem
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
-class MemoryBank(BankReader, Redistilling, Pruning, Explaining):
+class MemoryBank(BankReader, Redistilling, Pruning, Merging, Explaining):
     """The lessons of one namespace, and the episodes they were learned from.
 
     Args:
@@ -76,6 +77,8 @@ class MemoryBank(BankReader, Redistilling, Pruning, Explaining):
         *,
         episodes: Iterable[Episode] = (),
         evidence: Evidence | None = None,
+        policy: PolicyLike = "append",
+        written: Iterable[str] = (),
         cap: int = ITEMS_PER_GROUP,
     ) -> WeighedResult:
         """Write the lessons of one attempt: all together or none, and once, however often this is called.
@@ -89,14 +92,18 @@ class MemoryBank(BankReader, Redistilling, Pruning, Explaining):
             episodes: the judged attempts they were learned from. An episode whose id is in the bank already stays as
                 it is.
             evidence: what it says of the memory it was shown, counted once in the same write.
+            policy: what becomes of lessons that the bank has already: `append`, `skip`, `link`, or a `Policy`.
+            written: ids this branch of the thread has written; other lessons of the thread are then of other branches,
+                as far as that can be told, and take no new one's place.
             cap: the most items that are accepted.
 
         Raises:
             TooManyItemsError: there are more than `cap` items.
             InvalidRecordError: the records belong to several experiences, or one of the items is not an item.
+            UnmeasuredEmbedderError: near copies are to be linked, and it is unknown how similar they are.
             PastBankError: this bank came from `as_of()` and is read-only.
         """
-        return self._write(self._add(items, episodes, evidence, cap))
+        return self._write(self._add(items, episodes, evidence, policy, written, cap))
 
     async def aadd(
         self,
@@ -104,10 +111,12 @@ class MemoryBank(BankReader, Redistilling, Pruning, Explaining):
         *,
         episodes: Iterable[Episode] = (),
         evidence: Evidence | None = None,
+        policy: PolicyLike = "append",
+        written: Iterable[str] = (),
         cap: int = ITEMS_PER_GROUP,
     ) -> WeighedResult:
         """Async form of `add`."""
-        return await self._awrite(self._add(items, episodes, evidence, cap))
+        return await self._awrite(self._add(items, episodes, evidence, policy, written, cap))
 
     def guard(self, model: str = "") -> GuardStatus:
         """Return what the guard knows of this bank and a model (`Guard.model`): the state of memory, with figures."""

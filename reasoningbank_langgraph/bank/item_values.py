@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -11,7 +12,15 @@ from langgraph.store.base import PutOp, SearchOp
 
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
 from reasoningbank_langgraph.namespaces import bank_of
-from reasoningbank_langgraph.records import Episode, MemoryItem, Utility, has_visible_text, task_key, utc_now
+from reasoningbank_langgraph.records import (
+    Episode,
+    MemoryItem,
+    Utility,
+    has_visible_text,
+    normalise_task,
+    task_key,
+    utc_now,
+)
 from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.text.fencing import cut
 from reasoningbank_langgraph.text.visible import without_invisible
@@ -72,6 +81,23 @@ def micros(moment: datetime) -> int:
 def matched_text(task: str) -> str:
     """Return the text of a task that is embedded, for writing and for searching."""
     return " ".join(task.split())[:MATCHED_CHARS]
+
+
+def lesson_text(item: MemoryItem) -> str:
+    """Return the text of a lesson that is embedded."""
+    return f"{item.title}. {item.description}"
+
+
+def content_key(item: MemoryItem) -> str:
+    """Return what lessons have in common that say the same: texts, outcome, tags, scope and difficulty."""
+    texts = [item.title, item.description, item.content, *sorted(item.tags), item.scope or "", item.difficulty or ""]
+    said = "\x1f".join([item.outcome, *map(normalise_task, texts)])
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def tag_field(tag: str) -> str:
+    """Return the field that rows with a tag have: stores filter by equal fields, and some refuse other letters."""
+    return f"tag_{hashlib.sha256(normalise_task(tag).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def put(item: MemoryItem, namespace: Namespace, match: Match, *, carries_task_vector: bool, **more: Any) -> PutOp:
@@ -136,7 +162,9 @@ def attempt_of_row(row: Item) -> str:
 def _row(item: MemoryItem, namespace: Namespace) -> dict[str, Any]:
     return {
         **_common(item.model_copy(update={"utility": Utility()}), namespace),
-        "lesson": f"{item.title}. {item.description}",
+        "lesson": lesson_text(item),
+        "content_key": content_key(item),
+        **{tag_field(tag): "yes" for tag in item.tags},
         "retired": retired(item.status, item.retired_at),
         "expires": NEVER if item.valid_until is None else micros(item.valid_until),
     }

@@ -5,6 +5,7 @@ So each is written once: `run` carries it out on a store, and `arun` does so wit
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -54,12 +55,19 @@ def _may_refuse(store: BaseStore, ops: Sequence[Op]) -> bool:
     """Say whether a store might refuse a batch that embeds a text twice.
 
     InMemoryStore refuses it, and another store may wrap one: a task is embedded twice for an episode and a lesson of
-    it, and for a new lesson and one whose place it takes.
+    it, and any text for a lesson that comes and one like it that goes out of use.
     """
-    puts = [op for op in ops if isinstance(op, PutOp) and TASK_VECTOR in (op.index or ())]
-    tasks = [op.value[TASK_VECTOR].rstrip(" ") for op in puts if op.value]
+    puts = [op for op in ops if isinstance(op, PutOp) and op.value and op.index]
+    texts = Counter(text for op in puts for text in _embedded(op))
+    tasks = [text for op in puts for text in _embedded(op, TASK_VECTOR)]
+    going = [text for op in puts if (op.value or {}).get("status", "active") != "active" for text in _embedded(op)]
     embeds_once = getattr(store, "embeds_a_text_once", False)
-    return isinstance(store, InMemoryStore) or (len(tasks) > len(set(tasks)) and not embeds_once)
+    return isinstance(store, InMemoryStore) or (not embeds_once and any(texts[text] > 1 for text in [*tasks, *going]))
+
+
+def _embedded(op: PutOp, field: str | None = None) -> list[str]:
+    value = op.value or {}
+    return [value[name].rstrip(" ") for name in op.index or () if field in (None, name)]
 
 
 def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reasoningbank_langgraph.bank.access import StoreAccess, Totals
 from reasoningbank_langgraph.bank.branches import Branch
 from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, Recalled, Show
+from reasoningbank_langgraph.bank.metadata import Where, check_where
 from reasoningbank_langgraph.bank.searching import Question
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class BankReader(StoreAccess):
         thread_id: str | None = None,
         written: Iterable[str] | None = None,
         attempt: Mapping[str, Any] | None = None,
+        where: Where | None = None,
     ) -> list[RetrievedMemory]:
         """Return the lessons that fit a task, best first; one embedding call.
 
@@ -43,9 +45,13 @@ class BankReader(StoreAccess):
             thread_id: the thread that asks; None for no branch filter.
             written: ids this branch of the thread has written, oldest first.
             attempt: what `retrieve` recorded of the attempt that asks (`state["attempt"]`); tells branches apart.
+            where: only lessons with these `tags`, this `scope` and this `difficulty`, as in `{"tags": "algebra"}`.
+
+        Raises:
+            ValueError: a number makes no sense, or `where` names anything else.
         """
         branch = Branch.asking(thread_id, written, attempt)
-        return self._read(self._search(Question(task, task_id, k, max_items, min_score, branch)))
+        return self._read(self._search(Question(task, task_id, k, max_items, min_score, branch, check_where(where))))
 
     async def asearch(
         self,
@@ -58,10 +64,13 @@ class BankReader(StoreAccess):
         thread_id: str | None = None,
         written: Iterable[str] | None = None,
         attempt: Mapping[str, Any] | None = None,
+        where: Where | None = None,
     ) -> list[RetrievedMemory]:
         """Async form of `search`."""
         branch = Branch.asking(thread_id, written, attempt)
-        return await self._aread(self._search(Question(task, task_id, k, max_items, min_score, branch)))
+        return await self._aread(
+            self._search(Question(task, task_id, k, max_items, min_score, branch, check_where(where)))
+        )
 
     def search_examples(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from reasoningbank_langgraph.bank.branches import Branch, IsVisible, visibility
@@ -15,9 +16,12 @@ from reasoningbank_langgraph.bank.item_values import (
     task_key_without_secrets,
     to_item,
 )
+from reasoningbank_langgraph.bank.metadata import Where, check_where, row_filter
 from reasoningbank_langgraph.bank.operations import PAGE, Ops, rows_where
+from reasoningbank_langgraph.bank.places import one_a_place, without_copies
 from reasoningbank_langgraph.bank.rows.crediting import credits_of, utility_of
 from reasoningbank_langgraph.bank.snapshots import Past
+from reasoningbank_langgraph.bank.upkeep.merges import seen_from
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.policies import Credit, by_utility, eligible
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, RetrievedMemory, task_key, utc_now
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import SearchItem
 
 _GROUP_ROWS = 50
+_MORE = 20
 
 
 class Question(NamedTuple):
@@ -37,6 +42,7 @@ class Question(NamedTuple):
     max_items: int
     min_score: float | None
     branch: Branch
+    where: Where = MappingProxyType({})
 
     @classmethod
     def asked(
@@ -50,9 +56,11 @@ class Question(NamedTuple):
         thread_id: str | None = None,
         written: Iterable[str] | None = None,
         attempt: Mapping[str, Any] | None = None,
+        where: Where | None = None,
     ) -> Self:
         """Return what the arguments of `MemoryBank.search` ask."""
-        return cls(task, task_id, k, max_items, min_score, Branch.asking(thread_id, written, attempt))
+        branch = Branch.asking(thread_id, written, attempt)
+        return cls(task, task_id, k, max_items, min_score, branch, check_where(where))
 
 
 def check_question(k: int, max_items: int, min_score: float | None) -> None:
@@ -67,13 +75,11 @@ def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[l
     """Return the items of the k experiences that fit best."""
     where = {
         **other_tasks(question),
+        **row_filter(question.where),
         **(past.active_filter if past else {"status": "active"}),
         "expires": {"$gt": past.at if past else micros(utc_now())},
     }
-    limit = ITEMS_PER_GROUP * question.k  # none has more items in use; of a past bank, some rows were not in use then
-    hits, is_visible = yield from nearest(namespace, namespace, question, where, max(limit, PAGE) if past else limit)
-    hits = [hit for hit in hits if past is None or past.contains(hit)]
-    best = best_of_experiences(hits, question.min_score)
+    hits, best, is_visible = yield from _candidates(namespace, question, where, past)
     if not best:
         return []
     near, candidates = list(best)[: question.k], list[str]()
@@ -93,7 +99,30 @@ def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[l
         by_score = sorted(group, key=lambda row: (-(own.get(row.key) or 0.0), row.key))
         ranked = sorted(by_score, key=lambda row: -worth.get(row.key, Credit()).utility)
         memories += [_retrieved(row, best[name], own.get(row.key), past, worth.get(row.key)) for row in ranked]
-    return memories[: question.max_items]
+    return without_copies(memories)[: question.max_items]
+
+
+def _candidates(
+    namespace: Namespace, question: Question, where: Mapping[str, Any], past: Past | None
+) -> Ops[tuple[list[SearchItem], dict[str, SearchItem], IsVisible]]:
+    """Return the rows that fit best, and of them the best one of each experience that may take a place.
+
+    Where copies, or merged lessons that may not be shown, leave fewer experiences than are asked for, more rows are
+    read: however many there are, they crowd out no other.
+    """
+    limit = ITEMS_PER_GROUP * question.k  # none has more items in use; of a past bank, some rows were not in use then
+    limit = max(limit, PAGE) if past else limit
+    task = {name: condition["$ne"] for name, condition in other_tasks(question).items()}
+    while True:
+        found, is_visible = yield from nearest(namespace, namespace, question, where, limit)
+        seen = yield from seen_from(namespace, question.branch, task, found)
+        hits = [hit for hit in seen if past is None or past.contains(hit)]
+        every = best_of_experiences(hits, question.min_score)
+        best = one_a_place(every)
+        passed_over = len(seen) < len(found) or len(best) < len(every)
+        if len(best) >= question.k or len(found) < limit or not passed_over:
+            return hits, best, is_visible
+        limit *= _MORE
 
 
 def _source(hit: SearchItem) -> str:

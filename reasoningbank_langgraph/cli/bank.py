@@ -11,7 +11,13 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from reasoningbank_langgraph.cli.identifiers import as_options, format_namespace, parse_namespace
+from reasoningbank_langgraph.cli.identifiers import (
+    WhereOption,
+    as_options,
+    format_namespace,
+    parse_namespace,
+    parse_where,
+)
 from reasoningbank_langgraph.cli.solve_report import describe_totals, shorten
 from reasoningbank_langgraph.cli.terminal import console, error_console, named_errors
 from reasoningbank_langgraph.namespaces import HEADS, LEDGER, Filled, bank_of, check_filled
@@ -26,22 +32,27 @@ bank_app = typer.Typer(help="Inspect and maintain a bank on disk.", no_args_is_h
 BankFolder = Annotated[Path, typer.Option(help="Folder of the bank.")]
 DEFAULT_FOLDER = Path("bank")
 ACTOR = "command line"
+_SAID = ("scope", "difficulty", "near")
 
 
 @bank_app.command()
 def show(
     bank: BankFolder = DEFAULT_FOLDER,
     namespace: Annotated[str | None, typer.Option(help="Show only this namespace, in the form of the output.")] = None,
+    where: WhereOption = None,
 ) -> None:
     """List all lessons by namespace, oldest first, with the ids that `bank forget` and `bank quarantine` take."""
-    from reasoningbank_langgraph.bank import MemoryBank
+    from reasoningbank_langgraph.bank import MemoryBank, is_asked_for
+
+    asked = parse_where(where)
 
     with open_bank(bank) as store:
         for labels in chosen_banks(store, namespace):
             memory = MemoryBank(store, labels)
             console.print(Text(f"{format_namespace(labels)}: {describe_totals(memory.totals())}", "bold"))
             for item in memory.items():
-                _print_item(item)
+                if is_asked_for(item, asked):
+                    _print_item(item)
 
 
 def _print_item(item: MemoryItem) -> None:
@@ -55,6 +66,8 @@ def _print_item(item: MemoryItem) -> None:
             f"      from: {shorten(item.task, 100)} ({item.created_at:%Y-%m-%d %H:%M})\n      {as_options(item)}", "dim"
         )
     )
+    if said := [*item.tags, *(f"{name}: {value}" for name in _SAID if (value := getattr(item, name)))]:
+        console.print(Text(f"      {shorten(', '.join(said), 200)}", "dim"))
     if item.redistil_run:
         console.print(Text(f"      made anew by {item.provenance.model}, run {item.redistil_run}", "dim"))
 

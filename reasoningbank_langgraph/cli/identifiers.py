@@ -1,10 +1,10 @@
-"""Namespaces and ids in a form that is safe to print and can be pasted back into a command."""
+"""Namespaces, ids and filters as they stand in a command: safe to print, and to be pasted back."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote, unquote
 
 import typer
@@ -13,9 +13,17 @@ from reasoningbank_langgraph.namespaces import Filled
 from reasoningbank_langgraph.text.visible import is_invisible
 
 if TYPE_CHECKING:
+    from reasoningbank_langgraph.bank import Where
     from reasoningbank_langgraph.records import Episode, MemoryItem
 
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where", help="Only lessons of these: tags=NAME, scope=NAME or difficulty=NAME; give it again for more."
+    ),
+]
 
 
 def format_namespace(labels: Sequence[str]) -> str:
@@ -42,6 +50,22 @@ def parse_id(text: str) -> str:
         return unquote(text, errors="surrogatepass")
     except UnicodeDecodeError as error:
         raise typer.BadParameter(f"{text!r} is no name that a bank shows: {error.reason}") from error
+
+
+def parse_where(given: list[str] | None) -> Where:
+    """Return what is asked for. Raises `typer.BadParameter` where it is no such form."""
+    tags: list[str] = []
+    others: dict[str, str] = {}
+    for text in given or ():
+        name, sign, value = text.partition("=")
+        if not sign or not value or name not in ("tags", "scope", "difficulty") or name in others:
+            problem = f"{text!r} is none of tags=NAME, scope=NAME and difficulty=NAME; only tags can be given again"
+            raise typer.BadParameter(problem, param_hint="--where")
+        if name == "tags":
+            tags.append(value)
+        else:
+            others[name] = value
+    return {**others, "tags": tags} if tags else others
 
 
 def known_by(record: MemoryItem | Episode) -> dict[str, str | None]:

@@ -8,12 +8,14 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from reasoningbank_langgraph.cli.identifiers import WhereOption, parse_where
 from reasoningbank_langgraph.cli.solve_report import DONE_BEFORE, PartSeconds, SolveOutcome, SolveReport
 from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.math_solver.problems import Problem, one_problem, read_problems
@@ -26,6 +28,14 @@ if TYPE_CHECKING:
 CHECKPOINTS = "checkpoints.sqlite"
 LOCAL_TIME_LIMIT = 600.0
 """Seconds for one call: a small machine may write three tokens a second."""
+
+
+class CopiesKind(StrEnum):
+    """What becomes of lessons that the bank has already."""
+
+    APPEND = "append"
+    SKIP = "skip"
+    LINK = "link"
 
 
 def solve(
@@ -51,13 +61,19 @@ def solve(
     ] = True,
     k: Annotated[int, typer.Option(min=1, help="Number of earlier experiences to retrieve.")] = 1,
     max_items: Annotated[int, typer.Option(min=1, help="Largest number of lessons to show the model.")] = 3,
+    policy: Annotated[
+        CopiesKind,
+        typer.Option(help="Lessons the bank has already: append them, skip equal ones, or link near copies as well."),
+    ] = CopiesKind.APPEND,
+    where: WhereOption = None,
 ) -> None:
     """Solve math problems with a memory and show what was recalled, judged and learned."""
     if (problem is None) == (file is None):
         raise typer.BadParameter("give either a problem or --file")
     with named_errors():
         problems = [one_problem(problem)] if file is None else read_problems(file, limit)  # type: ignore[arg-type]
-        report = _run(problems, bank, model, judge_model, thread or _new_run_name(), learn, k=k, max_items=max_items)
+        options = {"k": k, "max_items": max_items, "policy": policy.value, "where": parse_where(where)}
+        report = _run(problems, bank, model, judge_model, thread or _new_run_name(), learn, **options)
     raise typer.Exit(report.exit_code)
 
 

@@ -18,6 +18,8 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
         InvalidMomentError (ValueError)            `as_of` was given neither a time nor a checkpoint
         PastBankError                              a bank as it was cannot be written to
         UnknownBranchError                         a graph does not know what a thread wrote
+        UnmeasuredEmbedderError (ValueError)       a bank cannot tell near copies by its embedder
+        CannotMergeError (ValueError)              lessons cannot be merged into one
         MissingStoreError                          the graph was compiled without a store
         MissingStateError                          a channel that an earlier node fills is empty
         CachedNodeError (ValueError)               a node that reads or writes memory has a cache policy
@@ -65,7 +67,13 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
 - `store`: what a store refuses, and stores that cannot be reached
 """
 
-from reasoningbank_langgraph.errors.bank import InvalidMomentError, PastBankError, UnknownBranchError
+from reasoningbank_langgraph.errors.bank import (
+    CannotMergeError,
+    InvalidMomentError,
+    PastBankError,
+    UnknownBranchError,
+    UnmeasuredEmbedderError,
+)
 from reasoningbank_langgraph.errors.base import (
     ExperimentError,
     FrozenBankError,
@@ -130,6 +138,7 @@ __all__ = [
     "AmbiguousNamespaceLabelError",
     "BlankFieldError",
     "CachedNodeError",
+    "CannotMergeError",
     "DownloadChecksumError",
     "DownloadDiskError",
     "DownloadInterruptedError",
@@ -179,4 +188,5 @@ __all__ = [
     "UnknownBranchError",
     "UnknownModelFileError",
     "UnlearnedProblemsError",
+    "UnmeasuredEmbedderError",
 ]

@@ -21,3 +21,17 @@ class UnknownBranchError(ReasoningBankError):
         super().__init__(
             f"what thread {thread_id!r} wrote is unknown: {problem}; forget(thread_id=...) removes all of it"
         )
+
+
+class UnmeasuredEmbedderError(ReasoningBankError, ValueError):
+    """A bank is to link near copies, and how similar they are was not measured for its embedder."""
+
+    def __init__(self, embedder: str) -> None:
+        super().__init__(
+            f"how similar near copies of a lesson are was not measured for the embedder {embedder}: give "
+            "Policy(copies='link', similarity=...), or use policy='skip', which compares texts only"
+        )
+
+
+class CannotMergeError(ReasoningBankError, ValueError):
+    """Lessons were to be merged that cannot stand for one."""

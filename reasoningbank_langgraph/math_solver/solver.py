@@ -49,7 +49,7 @@ def create_math_solver(
         time_limit: seconds one call of the judging or distilling model may take.
         scaling: several attempts at each problem; its checks go on with the conversation, as a solver's would.
         options: passed on to `create_reasoning_bank`: `k, max_items, min_score, match, episodes, show,
-            min_example_score`.
+            min_example_score, policy, metadata, where`.
 
     Returns:
         An uncompiled graph; its input is `{"task": ...}`, with `task_id` and `reference` where known.

@@ -26,10 +26,11 @@ from reasoningbank_langgraph.solvers import heard_by
 from reasoningbank_langgraph.state import ChannelNames, Selector, loop_state
 
 if TYPE_CHECKING:
-    from reasoningbank_langgraph.bank import Match, Show
+    from reasoningbank_langgraph.bank import Match, Show, Where
     from reasoningbank_langgraph.judges import JudgeLike
+    from reasoningbank_langgraph.nodes._metadata import Metadata
     from reasoningbank_langgraph.nodes.retrieve import Heard
-    from reasoningbank_langgraph.policies import Guard
+    from reasoningbank_langgraph.policies import Guard, PolicyLike
 
 
 def create_matts(
@@ -69,6 +70,9 @@ def create_matts(
     episodes: bool = True,
     show: Show = "lessons",
     min_example_score: float | None = EXAMPLE_FLOOR,
+    policy: PolicyLike = "append",
+    metadata: Metadata | None = None,
+    where: Where | None = None,
 ) -> StateGraph[Any, Any, Any, Any]:
     """Solve each task several times with the same memory, select the best, and learn from the differences.
 
@@ -126,6 +130,11 @@ def create_matts(
         show: what is shown before a task: `lessons`, `examples` or `both`. An example is a success at the most similar
             other task, as a message of the user and one of the assistant (`memory_messages`).
         min_example_score: lowest similarity of the task of an example, 0..1; None for no limit.
+        policy: what becomes of lessons the bank has already: `append` adds them all the same (as in the paper), `skip`
+            leaves equal ones out, `link` also links near copies, of which a search shows one. Or a `Policy`, which can
+            bound how many lessons there are.
+        metadata: `tags`, `scope` and `difficulty` of new lessons, as a mapping or a function from a lesson to one.
+        where: only lessons with these `tags`, this `scope` and `difficulty` are shown, as in `{"tags": "algebra"}`.
 
     Returns:
         An uncompiled graph. Compiled, it stands alone or is a node of another graph.
@@ -151,6 +160,9 @@ def create_matts(
         episodes=episodes,
         show=show,
         min_example_score=min_example_score,
+        policy=policy,
+        metadata=metadata,
+        where=where,
         names=ChannelNames(task, answer, messages).of_state(state_schema),
     )
     scaling = Scaling(

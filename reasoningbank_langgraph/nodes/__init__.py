@@ -7,6 +7,7 @@
 - `_loop`: the nodes of a whole loop, made from the arguments that both factories share
 - `_base`: the class of the four nodes, and what a node knows of the run it is part of
 - `_caching`: whether LangGraph caches the updates of a node
+- `_metadata`: what the caller says of lessons: their tags, scope and difficulty
 - `_outage`: what is done when the store cannot be reached: the run goes on without it
 """
 

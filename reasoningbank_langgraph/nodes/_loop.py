@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.nodes._base import MemoryNode
 from reasoningbank_langgraph.nodes.consolidate import create_consolidate
@@ -18,8 +19,10 @@ from reasoningbank_langgraph.state import ChannelNames
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from reasoningbank_langgraph.bank import Match, Show
+    from reasoningbank_langgraph.bank import Match, Show, Where
     from reasoningbank_langgraph.judges import JudgeLike
+    from reasoningbank_langgraph.nodes._metadata import Metadata
+    from reasoningbank_langgraph.policies import PolicyLike
 
 
 def check_guard(guard: Guard | None, *, learn: bool) -> Guard | None:
@@ -55,10 +58,13 @@ class LoopNodes:
     match: Match
     guard: Guard | None
     time_limit: float
-    episodes: bool
     show: Show
-    min_example_score: float | None
     names: ChannelNames
+    episodes: bool = True
+    min_example_score: float | None = EXAMPLE_FLOOR
+    policy: PolicyLike = "append"
+    metadata: Metadata | None = None
+    where: Where | None = None
 
     def begin(self) -> MemoryNode:
         """Return the node that begins an attempt without looking for lessons."""
@@ -66,7 +72,9 @@ class LoopNodes:
 
     def retrieve(self, heard: Heard, *, begins: bool = True, to_all: bool = True) -> MemoryNode:
         """Return the node that finds lessons for the task, and begins the attempt unless another node did."""
-        looking = Lookup(self.k, self.max_items, self.min_score, self.show, self.min_example_score, heard, to_all)
+        looking = Lookup(
+            self.k, self.max_items, self.min_score, self.show, self.min_example_score, self.where, heard, to_all
+        )
         return create_lookup(self.names, self.namespace, looking, self.guard, begins=begins)
 
     def judge(self) -> MemoryNode:
@@ -79,7 +87,13 @@ class LoopNodes:
 
     def consolidate(self) -> MemoryNode:
         """Return the node that writes the lessons."""
-        return create_consolidate(namespace=self.namespace, match=self.match, episodes=self.episodes)
+        return create_consolidate(
+            namespace=self.namespace,
+            match=self.match,
+            episodes=self.episodes,
+            policy=self.policy,
+            metadata=self.metadata,
+        )
 
     def learning(self) -> list[tuple[str, MemoryNode]]:
         """Return the nodes after the answer, in their order."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from reasoningbank_langgraph.bank import Match, MemoryBank, WeighedResult, check_match
+from reasoningbank_langgraph.bank import Match, MemoryBank, WeighedResult, check_match, check_policy, ids_of_branch
 from reasoningbank_langgraph.events import TYPE, ConsolidatedEvent, GuardEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, Filled, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.nodes._metadata import Metadata, with_metadata
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
-from reasoningbank_langgraph.policies import Evidence, GroupCredit, GuardStatus, Pairs, Trial
+from reasoningbank_langgraph.policies import Effect, Evidence, GroupCredit, GuardStatus, Pairs, PolicyLike, Trial
 from reasoningbank_langgraph.records import Episode, MemoryItem
 from reasoningbank_langgraph.state import ChannelNames, UnwrittenAttempt
 from reasoningbank_langgraph.state.channels import experience_of
@@ -21,7 +23,12 @@ logger = logging.getLogger(__name__)
 
 
 def create_consolidate(
-    *, namespace: str | Sequence[str] = DEFAULT_NAMESPACE, match: Match = "both", episodes: bool = True
+    *,
+    namespace: str | Sequence[str] = DEFAULT_NAMESPACE,
+    match: Match = "both",
+    episodes: bool = True,
+    policy: PolicyLike = "append",
+    metadata: Metadata | None = None,
 ) -> MemoryNode:
     """Return a node that writes `lessons` and `episodes` into the bank and their ids into `written` and `kept`.
 
@@ -35,20 +42,25 @@ def create_consolidate(
         namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context.
         match: what a later task is matched with: the `task` the lesson was learned on, the `lesson`, or `both`.
         episodes: False keeps the lessons of an attempt and not the attempt itself.
+        policy: what becomes of lessons that the bank has already: `append` adds them all the same (as in the paper),
+            `skip` leaves equal ones out, `link` that too and links near copies, of which a search shows one. Or a
+            `Policy`, which also bounds how many lessons there are.
+        metadata: `tags`, `scope` and `difficulty` of the lessons, as a mapping or a function from a lesson to one.
 
     Raises:
-        ValueError: `match` is none of the three.
+        ValueError: `match` is none of the three, or there is no such policy.
         NamespaceError: stores refuse a label of the namespace (raised here), or a label has no value (raised in a run).
         MissingStoreError: the graph runs without a store.
     """
     template = check_template(namespace)
     check_match(match)
+    chosen = check_policy(policy, match)
 
     def start(state: State, context: Context) -> tuple[list[UnwrittenAttempt], _Writing]:
         earlier: list[UnwrittenAttempt] = state.get("unwritten") or []
         own = UnwrittenAttempt(
             namespace=list(context.namespace(template)),
-            items=state.get("lessons") or [],
+            items=with_metadata(state.get("lessons") or [], metadata),
             seen=list(map(experience_of, earlier)),
         )
         _add_episodes(own, state if episodes else {})
@@ -59,7 +71,8 @@ def create_consolidate(
         unwritten, writing = start(state, context)
         while unwritten:
             try:
-                writing.add(_bank(unwritten[0], match, context).add(**_records(unwritten[0])), unwritten[0])
+                bank, left = _bank(unwritten[0], match, context), _records(unwritten[0])
+                writing.add(bank.add(**left, policy=chosen, written=ids_of_branch(state)), unwritten[0])
             except Exception as error:
                 if not is_outage(error):
                     raise
@@ -71,7 +84,8 @@ def create_consolidate(
         unwritten, writing = start(state, context)
         while unwritten:
             try:
-                writing.add(await _bank(unwritten[0], match, context).aadd(**_records(unwritten[0])), unwritten[0])
+                bank, left = _bank(unwritten[0], match, context), _records(unwritten[0])
+                writing.add(await bank.aadd(**left, policy=chosen, written=ids_of_branch(state)), unwritten[0])
             except Exception as error:
                 if not is_outage(error):
                     raise
@@ -96,12 +110,14 @@ class _Writing:
         self.started, self.context = time.perf_counter(), context
         self.namespace, self.ids, self.kept = namespace, list[str](), list[str]()
         self.added, self.alone, self.quarantined = 0, alone, list[str]()
+        self.effects = Counter[Effect]()
 
     def add(self, written: WeighedResult, attempt: UnwrittenAttempt) -> None:
         self.ids += written.ids
         self.added += written.added
         self.kept += [episode["id"] for episode in attempt.get("episodes", ())]
         self.quarantined += written.quarantined
+        self.effects.update(one.effect for one in written.treated)
         if written.quarantined:
             logger.warning("lessons that do harm were quarantined: %s", ", ".join(written.quarantined))
         if written.switched:
@@ -144,6 +160,8 @@ class _Writing:
             event["error"] = problem
         if self.quarantined:
             event["quarantined"] = self.quarantined
+        if self.effects:
+            event["effects"] = dict(self.effects)
         self.context.emit(event)
         kept = {"kept": self.kept} if self.kept else {}
         return {"written": self.ids, **kept, **({} if self.alone else {"unwritten": []})}

@@ -12,8 +12,10 @@ from reasoningbank_langgraph.bank import (
     MemoryBank,
     Recalled,
     Show,
+    Where,
     check_question,
     check_show,
+    check_where,
     ids_of_branch,
     task_key_without_secrets,
 )
@@ -38,6 +40,7 @@ def create_retrieve(
     guard: Guard | None = None,
     show: Show = "lessons",
     min_example_score: float | None = EXAMPLE_FLOOR,
+    where: Where | None = None,
     task: Selector = "task",
     answer: Selector = "answer",
     messages: Selector = "messages",
@@ -61,6 +64,8 @@ def create_retrieve(
             counts what comes of them.
         show: `lessons`, `examples` or `both`.
         min_example_score: lowest similarity of the task of an example, 0..1; None for no limit.
+        where: only lessons with these `tags`, this `scope` and this `difficulty`, as in `{"tags": "algebra"}`.
+            Examples are attempts and have none of these: they are not filtered.
         task: channel that holds the task (text, or messages, where the user's last one counts), or a function from
             the state to it.
         answer: likewise for the answer.
@@ -71,7 +76,10 @@ def create_retrieve(
         InvalidTaskError: in a run, the task is empty, too long or not text.
         MissingStoreError: the graph runs without a store.
     """
-    names, looking = ChannelNames(task, answer, messages), Lookup(k, max_items, min_score, show, min_example_score)
+    names, looking = (
+        ChannelNames(task, answer, messages),
+        Lookup(k, max_items, min_score, show, min_example_score, where),
+    )
     return create_lookup(names, namespace, looking, guard, begins=True)
 
 
@@ -94,6 +102,7 @@ class Lookup(NamedTuple):
     min_score: float | None
     show: Show
     min_example_score: float | None
+    where: Where | None = None
     heard: Heard = Heard(True, True)
     to_all: bool = True
     """Whether every attempt at the task is shown what is found; else its outcome says nothing of single lessons."""
@@ -103,6 +112,7 @@ class Lookup(NamedTuple):
         check_question(self.k, self.max_items, self.min_score)
         check_question(1, 1, self.min_example_score)
         check_show(self.show)
+        check_where(self.where)
 
 
 def create_begin(names: ChannelNames) -> MemoryNode:
@@ -170,6 +180,7 @@ class _Search:
             "thread_id": context.thread_id,
             "written": ids_of_branch(state),
             "attempt": attempt,
+            "where": looking.where,
         }
 
     def update(self, found: Recalled, status: GuardStatus | None = None, problem: str | None = None) -> Update:

@@ -25,9 +25,9 @@ ItemStatus = Literal["active", "superseded", "quarantined"]
 `quarantined`: it is not, because it was set aside."""
 
 
-def _without_empty(fields: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the fields of a record, without one that older versions do not know if it says nothing."""
-    return {key: value for key, value in fields.items() if key != name or value}
+def _without_empty(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return the fields of a record, without those that older versions do not know if they say nothing."""
+    return {key: value for key, value in fields.items() if key not in names or value}
 
 
 class Provenance(Record):
@@ -103,6 +103,8 @@ class MemoryItem(Record):
     """Ids of the lessons whose place it took."""
     redistil_run: str = ""
     """The run of `MemoryBank.redistil` that made it; empty for a lesson of the first distillation."""
+    near: str = ""
+    """Id of a lesson that says nearly the same, and stands for all that do; a search shows one of them."""
     provenance: Provenance = Provenance()
     utility: Utility = Utility()
     """Filled in when a bank is read. A bank keeps it apart from its lessons, and writes and imports none."""
@@ -111,7 +113,7 @@ class MemoryItem(Record):
 
     @model_serializer(mode="wrap")
     def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without_empty(serialise(self), "redistil_run")
+        return _without_empty(serialise(self), "redistil_run", "near")
 
     @model_validator(mode="after")
     def _within_caps(self) -> Self:

@@ -270,3 +270,15 @@ def test_a_lesson_that_looks_like_an_instruction_stays_inside_the_fence():
     block = model.calls[0][-1].text
     assert block.count("=== end notes") == 1
     assert block.splitlines()[-1].startswith("=== end notes")
+
+
+def test_a_policy_and_tags_act_for_agents_too():
+    store = bank_with(lesson(tags=("length",)), lesson("draw a picture", tags=("shape",)))
+    model = replies("3 m")
+    own = memory(model=learner(titles=["estimate"]), policy="skip", metadata={"tags": "new"}, where={"tags": "shape"})
+    agent(model, store=store, memory=own).invoke(say("How long is this table?"), thread())
+    assert "draw a picture" in model.calls[0][-1].text
+    assert "check the units" not in model.calls[0][-1].text
+    assert bank(store).items()[-1].tags == ("new",)
+    with pytest.raises(ValueError, match="where"):
+        memory(use=False, where={"tags": "shape"})

@@ -8,6 +8,7 @@ from langgraph.store.base import GetOp, PutOp
 from reasoningbank_langgraph import MemoryBank
 from reasoningbank_langgraph.bank.item_values import (
     NEVER,
+    content_key,
     delete,
     distinct,
     find,
@@ -32,7 +33,8 @@ def test_a_row_holds_the_record_and_what_stores_search_and_filter_by():
     item = item.model_copy(update={"provenance": item.provenance.model_copy(update={"attempt_digest": "d"})})
     before = micros(datetime.now(UTC))
     op = put(item, HERE, "both", carries_task_vector=True)
-    since = op.value.pop("since")
+    since, key = op.value.pop("since"), op.value.pop("content_key")
+    assert key == content_key(item.model_copy(update={"title": "Title  A", "task": "another"}))
     assert before <= since <= micros(datetime.now(UTC))
     assert (op.namespace, op.key) == (HERE, "a")
     assert op.value == {

@@ -133,3 +133,25 @@ def test_an_export_to_where_nothing_can_be_written_is_an_error_in_one_line(folde
     done = export(folder, tmp_path / "missing" / "backup.jsonl", "math/ann")
     assert (done.exit_code, done.output.count("\n")) == (1, 1)
     assert "No such file or directory" in done.output
+
+
+def test_only_lessons_of_a_tag_a_scope_or_a_difficulty_are_shown(folder):
+    with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
+        texts = {"title": "draw", "description": "when", "content": "draw it", "outcome": "success", "task": "u"}
+        item = MemoryItem(**texts, tags=("Word problem", "sums"), scope="school")
+        MemoryBank(store, ("math", "ann")).add([item])
+
+    def shown(*where):
+        return CliRunner().invoke(app, ["bank", "show", "--bank", str(folder), *where], env={"COLUMNS": "200"})
+
+    everything = shown().output
+    assert "[failure] look" in everything
+    assert "Word problem, sums, scope: school" in everything
+    for where in (["--where", "tags=word problem", "--where", "tags=sums"], ["--where", "scope=school"]):
+        assert "draw" in shown(*where).output
+        assert "look" not in shown(*where).output
+    assert "draw" not in shown("--where", "difficulty=hard").output
+    for wrong in ("level=3", "tags", "scope="):
+        done = shown("--where", wrong)
+        assert done.exit_code == 2
+        assert "difficulty=NAME" in done.output

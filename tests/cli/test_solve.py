@@ -1,5 +1,6 @@
 """`reasoningbank solve` as a person sees it: what was recalled, answered, judged and learned, and how to go on."""
 
+import itertools
 import json
 import os
 import signal
@@ -215,3 +216,11 @@ def test_a_run_that_goes_on_with_another_file_does_not_take_its_results_for_the_
     assert done.exit_code != 0
     assert "already has problem p1 with another text: choose a new --thread" in done.output
     assert "already done" not in done.output
+
+
+def test_lessons_are_skipped_and_asked_for_by_what_the_options_say(solve):
+    solve.model.script = scripted(itertools.repeat(0)).script
+    done = solve("--file", solve.problems, "--policy", "skip", "--where", "tags=sums")
+    assert done.exit_code == 0, done.output
+    assert "recalled  nothing" in done.output.split("[3/3]")[1]
+    assert "2 lessons of 2 attempts (1 from success, 1 from failure)" in done.output

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, micros, put, to_episode, to_item, without_secrets
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
@@ -127,9 +127,15 @@ def _stays(lessons: Rows, episodes: Rows) -> bool:
 
 
 def _in_place(item: MemoryItem, old: Rows) -> MemoryItem:
-    """Return a new lesson that takes the place of old ones and is valid no longer than they are."""
-    horizons = [until for row in old if (until := to_item(row).valid_until)]
-    changes = {"supersedes": tuple(row.key for row in old), "valid_until": min(horizons, default=None)}
+    """Return a new lesson that takes the place of old ones: of their tags, and valid no longer than they are."""
+    before = [to_item(row) for row in old]
+    horizons = [one.valid_until for one in before if one.valid_until]
+    changes: dict[str, Any] = {
+        "supersedes": tuple(one.id for one in before),
+        "valid_until": min(horizons, default=None),
+    }
+    if before:
+        changes |= {"tags": before[0].tags, "scope": before[0].scope, "difficulty": before[0].difficulty}
     return without_secrets(item).model_copy(update=changes)
 
 

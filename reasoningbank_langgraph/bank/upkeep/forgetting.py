@@ -20,7 +20,7 @@ from reasoningbank_langgraph.bank.item_values import (
 )
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.bank.rows.ledger import draft_of_rows
-from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, HEADS, LEDGER, RESERVED_ENDINGS, beside
+from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, HEADS, LEDGER, LEFT_OUT, RESERVED_ENDINGS, beside
 from reasoningbank_langgraph.policies import ChangeKind
 from reasoningbank_langgraph.records import ItemStatus, utc_now
 
@@ -47,7 +47,7 @@ def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: b
     where = {} if cascade else selectors
     lessons = yield from rows_where(namespace, where)
     episodes = yield from rows_where(beside(namespace, EPISODES), where)
-    rows = [*lessons, *episodes]
+    rows = [*lessons, *episodes, *(yield from rows_where(beside(namespace, LEFT_OUT), where))]
     removed = {row.key for row in rows if all(row.value.get(name) == value for name, value in selectors.items())}
     named = removed & {selectors.get("id", "")} - {row.key for row in lessons}
     if cascade:
@@ -80,7 +80,9 @@ def remove(namespace: Namespace, removed: Collection[str], reason: str) -> Ops[l
     place = beside(namespace, EPISODES)
     episodes = yield from rows_where(place, {})
     credit = yield from rows_where(beside(namespace, CREDIT), {})
+    left_out = yield from rows_where(beside(namespace, LEFT_OUT), {})
     gone = _episodes_gone(episodes, rows, removed)
+    emptied = _attempts_gone([*rows, *episodes], {*removed, *gone})
     after = {row.key: {**row.value, "status": "gone"} if row.key in removed else row.value for row in rows}
     present = [row.key for row in rows if row.key in removed]
     successors = {key: value for key, value in _handed_on(after, present).items() if key not in removed}
@@ -89,6 +91,7 @@ def remove(namespace: Namespace, removed: Collection[str], reason: str) -> Ops[l
         *(delete(key, namespace) for key in present),
         *(delete(key, place) for key in gone),
         *_marked(episodes, {attempt_of_row(row) for row in rows if row.key in removed}, gone),
+        *(delete(row.key, row.namespace) for row in left_out if {row.key, attempt_of_row(row)} & {*removed, *emptied}),
         *_without_groups(credit, {*removed, *gone}),
         *(rewrite(namespace, key, value) for key, value in successors.items()),
         *draft_of_rows(namespace, "forgotten", leaving, reason=reason),
@@ -100,8 +103,7 @@ def _episodes_gone(
     episodes: Sequence[SearchItem], lessons: Sequence[SearchItem], removed: Collection[str]
 ) -> list[str]:
     """Return the episodes that go: those that were chosen, and those of which no lesson is left."""
-    before = {attempt_of_row(row) for row in lessons if row.key in removed}
-    gone = before - {attempt_of_row(row) for row in lessons if row.key not in removed}
+    gone = _attempts_gone(lessons, removed)
     return [row.key for row in episodes if row.key in removed or attempt_of_row(row) in gone]
 
 
@@ -112,6 +114,12 @@ def _marked(episodes: Sequence[SearchItem], attempts: Collection[str], gone: Col
         for row in episodes
         if row.key not in gone and attempt_of_row(row) in attempts and LESSON_FORGOTTEN not in row.value
     ]
+
+
+def _attempts_gone(rows: Sequence[SearchItem], removed: Collection[str]) -> set[str]:
+    """Return the attempts of which one of these rows goes and none stays."""
+    before = {attempt_of_row(row) for row in rows if row.key in removed}
+    return before - {attempt_of_row(row) for row in rows if row.key not in removed}
 
 
 def _without_groups(rows: Iterable[SearchItem], removed: Collection[str]) -> list[PutOp]:
