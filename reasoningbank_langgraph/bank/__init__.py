@@ -28,6 +28,7 @@ from reasoningbank_langgraph.bank.branches import ids_of_branch
 from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, NOTHING, Recalled, Show, check_show
 from reasoningbank_langgraph.bank.exchange.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match, is_example, task_key_without_secrets
+from reasoningbank_langgraph.bank.lineage.contradictions import Contradiction, Contradictions
 from reasoningbank_langgraph.bank.lineage.graph import MemoryGraph
 from reasoningbank_langgraph.bank.lineage.why import Why
 from reasoningbank_langgraph.bank.metadata import Where, check_where, is_asked_for
@@ -41,6 +42,8 @@ from reasoningbank_langgraph.bank.upkeep.redistil import Redistilled
 __all__ = [
     "EXAMPLE_FLOOR",
     "NOTHING",
+    "Contradiction",
+    "Contradictions",
     "Imported",
     "Match",
     "MemoryBank",

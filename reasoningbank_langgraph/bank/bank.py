@@ -15,6 +15,7 @@ from reasoningbank_langgraph.bank.branches import checkpointed, latest, orphans
 from reasoningbank_langgraph.bank.exchange import importing, jsonl
 from reasoningbank_langgraph.bank.exchange.importing import Imported
 from reasoningbank_langgraph.bank.item_values import Match, check_match
+from reasoningbank_langgraph.bank.lineage.contradictions import Contradicting
 from reasoningbank_langgraph.bank.lineage.why import Explaining
 from reasoningbank_langgraph.bank.reading import BankReader
 from reasoningbank_langgraph.bank.rows import guarding
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
-class MemoryBank(BankReader, Redistilling, Pruning, Merging, Explaining):
+class MemoryBank(BankReader, Redistilling, Pruning, Merging, Explaining, Contradicting):
     """The lessons of one namespace, and the episodes they were learned from.
 
     Args:

@@ -9,10 +9,7 @@
 - `lessons`: `reasoningbank bank export`, `import`, `quarantine` and `forget`: the lessons of one namespace
 - `episodes`: `reasoningbank bank episodes`: the judged attempts that are kept beside the lessons
 - `guard`: `reasoningbank bank guard`: whether memory is on, and by which figures
-- `log`: `reasoningbank bank log`: every change of a bank, and whether the record of them is complete
-- `prune`: `reasoningbank bank prune`: lessons taken out of use by rule, and the way back
-- `why`: `reasoningbank bank why` and `graph`: where a lesson comes from, what it did since, and what came of it
-- `redistil`: `reasoningbank bank redistil`: lessons made anew from the episodes, and the way back
+- `upkeep`: `reasoningbank bank redistil`, `prune`, `log`, `why`, `graph` and `contradictions`
 - `model`: `reasoningbank model`: list local models and download them
 - `audit`: `reasoningbank judge-audit`: how often a judge is right on attempts with known answers
 - `experiment`: `reasoningbank experiment`: does memory help this model on these problems?
@@ -27,10 +24,6 @@ import typer
 from reasoningbank_langgraph.cli import episodes as _episodes  # noqa: F401 - adds its command to `bank`
 from reasoningbank_langgraph.cli import guard as _guard  # noqa: F401 - adds its command to `bank`
 from reasoningbank_langgraph.cli import lessons as _lessons  # noqa: F401 - adds its commands to `bank`
-from reasoningbank_langgraph.cli import log as _log  # noqa: F401 - adds its command to `bank`
-from reasoningbank_langgraph.cli import prune as _prune  # noqa: F401 - adds its command to `bank`
-from reasoningbank_langgraph.cli import redistil as _redistil  # noqa: F401 - adds its command to `bank`
-from reasoningbank_langgraph.cli import why as _why  # noqa: F401 - adds its commands to `bank`
 from reasoningbank_langgraph.cli.audit import judge_audit
 from reasoningbank_langgraph.cli.bank import bank_app
 from reasoningbank_langgraph.cli.demo import demo
@@ -39,6 +32,11 @@ from reasoningbank_langgraph.cli.model import model_app
 from reasoningbank_langgraph.cli.probe import probe
 from reasoningbank_langgraph.cli.solve import solve
 from reasoningbank_langgraph.cli.terminal import Commands, prepare
+from reasoningbank_langgraph.cli.upkeep import contradictions as _contradictions  # noqa: F401 - adds its command to `bank`
+from reasoningbank_langgraph.cli.upkeep import log as _log  # noqa: F401 - adds its command to `bank`
+from reasoningbank_langgraph.cli.upkeep import prune as _prune  # noqa: F401 - adds its command to `bank`
+from reasoningbank_langgraph.cli.upkeep import redistil as _redistil  # noqa: F401 - adds its command to `bank`
+from reasoningbank_langgraph.cli.upkeep import why as _why  # noqa: F401 - adds its commands to `bank`
 
 app = typer.Typer(
     cls=Commands,

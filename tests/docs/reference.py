@@ -26,6 +26,8 @@ FOLDER = REPOSITORY / "docs" / "reference"
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 MODULES = {
     "bank": (
+        "Contradiction",
+        "Contradictions",
         "Imported",
         "Match",
         "MemoryGraph",

@@ -2,4 +2,5 @@
 
 - `graph`: lessons and episodes with the relations between them, and their export
 - `why`: reading the graph of a bank, and what it says of one lesson
+- `contradictions`: lessons for the same situation that give opposite advice, found by a model on request
 """

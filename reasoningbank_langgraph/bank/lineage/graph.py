@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from xml.etree import ElementTree
 
 from reasoningbank_langgraph.records import Episode, MemoryItem
 from reasoningbank_langgraph.text.fencing import cut
 from reasoningbank_langgraph.text.visible import printable
 
-Relation = Literal["taught", "shown to", "superseded by"]
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.bank.lineage.contradictions import Contradiction
+
+Relation = Literal["taught", "shown to", "superseded by", "contradicts"]
 """How one record leads to another. `taught`: an episode, a lesson that was learned from it; `shown to`: a lesson or an
-episode, what was learned by an attempt that was shown it; `superseded by`: a lesson, the one that took its place."""
+episode, what was learned by an attempt that was shown it; `superseded by`: a lesson, the one that took its place;
+`contradicts`: a lesson, one that gives opposite advice in the opinion of a model."""
 _LABEL = 60
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
@@ -53,6 +57,10 @@ class MemoryGraph(NamedTuple):
         known = {node.id for node in nodes}
         named = dict.fromkeys(name for edge in edges for name in edge[:2])
         return cls([*nodes, *(Node(name, "gone") for name in named if name not in known)], edges)
+
+    def with_contradictions(self, found: Iterable[Contradiction]) -> MemoryGraph:
+        """Return the graph with what `MemoryBank.contradictions` found, which no record keeps."""
+        return self._replace(edges=[*self.edges, *(Edge(one.first, one.second, "contradicts") for one in found)])
 
     def graphml(self) -> str:
         """Return the graph as GraphML, which Gephi, yEd and networkx read."""

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, BankFolder, bank_app, chosen_banks, open_bank
 from reasoningbank_langgraph.cli.identifiers import format_id, parse_id
-from reasoningbank_langgraph.cli.log import print_change
 from reasoningbank_langgraph.cli.solve_report import plural, shorten
 from reasoningbank_langgraph.cli.terminal import console
+from reasoningbank_langgraph.cli.upkeep.log import print_change
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import Why

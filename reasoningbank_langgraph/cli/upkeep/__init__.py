@@ -1,0 +1,8 @@
+"""What is done with the lessons of a bank as a whole, and what is told of them.
+
+- `redistil`: `reasoningbank bank redistil`: lessons made anew from the episodes, and the way back
+- `prune`: `reasoningbank bank prune`: lessons taken out of use by rule, and the way back
+- `log`: `reasoningbank bank log`: every change of a bank, and whether the record of them is complete
+- `why`: `reasoningbank bank why` and `graph`: where a lesson comes from, what it did since, and what came of it
+- `contradictions`: `reasoningbank bank contradictions`: similar lessons that a model holds for opposite advice
+"""
