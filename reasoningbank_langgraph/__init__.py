@@ -18,6 +18,7 @@ Names are imported when they are first used, so importing the package loads neit
 - `solvers`: solvers that users bring: functions, Runnables and agents
 - `agents`: memory for agents that are built elsewhere: a middleware, a tool that asks, a function that remembers
 - `matts`: memory-aware test-time scaling (paper section 4): several attempts at a task, all with the same memory
+- `learn`: learning at another time than in the run: from the threads that a checkpointer holds
 - `policies`: what follows from counted outcomes: whether memory is shown at all, and which lessons come first
 - `bank`: the memory bank: lessons and episodes in any LangGraph store
 - `store`: ChromaStore: a complete LangGraph store on Chroma. Nothing outside this folder imports chromadb
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.errors import ReasoningBankError
     from reasoningbank_langgraph.graph import create_reasoning_bank
     from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge, SelfConsistencyJudge
+    from reasoningbank_langgraph.learn import Coverage, alearn_from_threads, learn_from_threads
     from reasoningbank_langgraph.matts import Scaling, create_matts
     from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
     from reasoningbank_langgraph.policies import Guard, Policy
@@ -55,6 +57,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Attempt": "records",
     "ChromaStore": "store",
+    "Coverage": "learn",
     "EnsembleJudge": "judges",
     "Episode": "records",
     "Guard": "policies",
@@ -70,6 +73,7 @@ _HOMES = {
     "Scaling": "matts",
     "SelfConsistencyJudge": "judges",
     "Verdict": "records",
+    "alearn_from_threads": "learn",
     "create_consolidate": "nodes",
     "create_extract": "nodes",
     "create_judge": "nodes",
@@ -78,12 +82,14 @@ _HOMES = {
     "create_recall_tool": "agents",
     "create_retrieve": "nodes",
     "default_embeddings": "embeddings",
+    "learn_from_threads": "learn",
     "remembering": "agents",
 }
 
 __all__ = [
     "Attempt",
     "ChromaStore",
+    "Coverage",
     "EnsembleJudge",
     "Episode",
     "Guard",
@@ -99,6 +105,7 @@ __all__ = [
     "Scaling",
     "SelfConsistencyJudge",
     "Verdict",
+    "alearn_from_threads",
     "create_consolidate",
     "create_extract",
     "create_judge",
@@ -107,6 +114,7 @@ __all__ = [
     "create_recall_tool",
     "create_retrieve",
     "default_embeddings",
+    "learn_from_threads",
     "remembering",
 ]
 

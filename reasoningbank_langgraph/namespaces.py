@@ -16,7 +16,8 @@ DEFAULT_NAMESPACE = ("reasoningbank",)
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 CREDIT, EPISODES, GUARD, LEFT_OUT = "~credit", "~episodes", "~guard", "~leftout"
 HEADS, LEDGER = "~heads", "~ledger"
-RESERVED_ENDINGS = (CREDIT, EPISODES, GUARD, HEADS, LEDGER, LEFT_OUT)
+THREADS = "~threads"
+RESERVED_ENDINGS = (CREDIT, EPISODES, GUARD, HEADS, LEDGER, LEFT_OUT, THREADS)
 """How the last label ends where a namespace holds what belongs to a bank and is no lesson: it lies beside the bank, so
 that a search of the bank never meets it."""
 

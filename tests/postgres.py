@@ -29,8 +29,12 @@ def servers():
 @pytest.fixture(scope="session")
 def postgres(request):
     """URL of the server; the test is skipped, with the reason, where there can be none."""
-    psycopg = pytest.importorskip("psycopg", reason="psycopg cannot be imported (extra `dev`)", exc_type=ImportError)
-    pytest.importorskip("langgraph.checkpoint.postgres", reason="needs langgraph-checkpoint-postgres (extra `dev`)")
+    psycopg = pytest.importorskip(
+        "psycopg", reason="psycopg cannot be imported (extra `postgres`)", exc_type=ImportError
+    )
+    pytest.importorskip(
+        "langgraph.checkpoint.postgres", reason="needs langgraph-checkpoint-postgres (extra `postgres`)"
+    )
     if URL not in request.config.stash:  # every module that imports this fixture has its own copy of it
         request.config.stash[URL] = start(request.config)
         psycopg.connect(request.config.stash[URL]).close()

@@ -6,26 +6,18 @@ from collections.abc import Mapping
 from typing import Annotated, Any, get_args, get_type_hints
 
 from langchain.agents.middleware.types import OmitFromOutput, PrivateStateAttr
-from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from reasoningbank_langgraph.nodes._base import State, Update
 from reasoningbank_langgraph.state import ChannelNames, ReasoningBankState
-from reasoningbank_langgraph.state.attempts import messages_of, recalled_lessons
+from reasoningbank_langgraph.state.attempts import messages_of, recalled_lessons, structured_answer
 from reasoningbank_langgraph.state.channels import Latest
 
-_ANY = TypeAdapter(Any)
 _INPUT = ("task_id", "reference")
 _KEPT = ("attempt", "verdict", "extraction", "memory_error", "unwritten", "written", "kept")
 """Channels of the loop that all middlewares of an agent share."""
 _SHOWN = ("memories", "memory_prompt", "memory_messages", "memory_examples", "trial")
 """What each middleware found for the turn, in a channel of its own."""
-
-
-def structured_answer(state: State) -> str | None:
-    """Return the structured response of an agent as text; None without one, and the last message is the answer."""
-    response = state.get("structured_response")
-    return None if response is None else _ANY.dump_json(response, fallback=str).decode()
 
 
 NAMES = ChannelNames(task="messages", answer=structured_answer, messages="messages")

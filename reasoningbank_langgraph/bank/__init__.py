@@ -23,6 +23,7 @@
 
 from reasoningbank_langgraph.bank.access import Totals
 from reasoningbank_langgraph.bank.adding import WeighedResult, WriteResult
+from reasoningbank_langgraph.bank.arguments import check_store
 from reasoningbank_langgraph.bank.bank import MemoryBank
 from reasoningbank_langgraph.bank.branches import ids_of_branch
 from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, NOTHING, Recalled, Show, check_show
@@ -63,6 +64,7 @@ __all__ = [
     "check_policy",
     "check_question",
     "check_show",
+    "check_store",
     "check_where",
     "ids_of_branch",
     "is_asked_for",

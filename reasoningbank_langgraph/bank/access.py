@@ -11,7 +11,7 @@ from reasoningbank_langgraph.bank import adding, examples, searching
 from reasoningbank_langgraph.bank.arguments import as_id, as_ids, check_items
 from reasoningbank_langgraph.bank.branches import Branch
 from reasoningbank_langgraph.bank.examples import Recalled, Show
-from reasoningbank_langgraph.bank.item_values import Match, Namespace, to_episode
+from reasoningbank_langgraph.bank.item_values import Match, Namespace, find, to_episode
 from reasoningbank_langgraph.bank.minting.choice import check_policy, for_embedder
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.rows.crediting import utility_of, visible_credits
@@ -107,6 +107,13 @@ class StoreAccess:
             item.model_copy(update={"utility": utility_of(known[item.id])}) if item.id in known else item
             for item in items
         ]
+
+    def _has_attempt(self, digest: str) -> Ops[bool]:
+        for namespace in (beside(self.namespace, EPISODES), self.namespace):
+            (found,) = yield [find(namespace, {"attempt_digest": digest}, None, 1)]
+            if found:
+                return True
+        return False
 
     def _episodes(self) -> Ops[list[Episode]]:
         rows: Sequence[Any] = yield from rows_where(beside(self.namespace, EPISODES), {})

@@ -155,6 +155,18 @@ class BankReader(StoreAccess):
         """Return how many items and experiences the bank holds, and how many items of each outcome."""
         return Totals.of(self.items())
 
+    def has_attempt(self, digest: str) -> bool:
+        """Say whether the bank holds anything of an attempt.
+
+        Args:
+            digest: its content identity: `attempt.digest(thread_id)`.
+        """
+        return self._read(self._has_attempt(digest))
+
+    async def ahas_attempt(self, digest: str) -> bool:
+        """Async form of `has_attempt`."""
+        return await self._aread(self._has_attempt(digest))
+
     def episodes(self) -> list[Episode]:
         """Return all judged attempts that the bank holds, oldest first."""
         return self._read(self._episodes())

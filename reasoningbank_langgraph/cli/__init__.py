@@ -10,6 +10,7 @@
 - `episodes`: `reasoningbank bank episodes`: the judged attempts that are kept beside the lessons
 - `guard`: `reasoningbank bank guard`: whether memory is on, and by which figures
 - `upkeep`: `reasoningbank bank redistil`, `prune`, `log`, `why`, `graph` and `contradictions`
+- `learn`: `reasoningbank learn`: lessons from the threads that a checkpointer holds
 - `model`: `reasoningbank model`: list local models and download them
 - `audit`: `reasoningbank judge-audit`: how often a judge is right on attempts with known answers
 - `experiment`: `reasoningbank experiment`: does memory help this model on these problems?
@@ -28,6 +29,7 @@ from reasoningbank_langgraph.cli.audit import judge_audit
 from reasoningbank_langgraph.cli.bank import bank_app
 from reasoningbank_langgraph.cli.demo import demo
 from reasoningbank_langgraph.cli.experiment import experiment_app
+from reasoningbank_langgraph.cli.learn import learn
 from reasoningbank_langgraph.cli.model import model_app
 from reasoningbank_langgraph.cli.probe import probe
 from reasoningbank_langgraph.cli.solve import solve
@@ -47,6 +49,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(solve)
+app.command()(learn)
 app.command()(judge_audit)
 app.command()(probe)
 app.add_typer(bank_app, name="bank")

@@ -20,7 +20,7 @@ from reasoningbank_langgraph.cli.identifiers import (
 )
 from reasoningbank_langgraph.cli.solve_report import describe_totals, shorten
 from reasoningbank_langgraph.cli.terminal import console, error_console, named_errors
-from reasoningbank_langgraph.namespaces import HEADS, LEDGER, Filled, bank_of, check_filled
+from reasoningbank_langgraph.namespaces import HEADS, LEDGER, THREADS, Filled, bank_of, check_filled
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import MemoryBank
@@ -178,7 +178,7 @@ def chosen_banks(store: ChromaStore, namespace: str | None, *, emptied: bool = F
         namespace: the one that was chosen.
         emptied: whether banks count of which only the ledger is left.
     """
-    endings = () if emptied else (HEADS, LEDGER)
+    endings = (THREADS,) if emptied else (HEADS, LEDGER, THREADS)
     found = [labels for labels in store.list_namespaces(limit=100_000) if not labels[-1].endswith(endings)]
     banks = [Filled(labels) for labels in dict.fromkeys(map(bank_of, found))]
     if namespace is None:

@@ -15,7 +15,7 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
         NotAFileError (OSError)                    a folder, a pipe or a device stands where a file is needed
         ProblemFileError (ValueError)              a file of problems cannot be read
         ImportFileError (ValueError)               a file is not the export of a bank; nothing was imported
-        InvalidMomentError (ValueError)            `as_of` was given neither a time nor a checkpoint
+        InvalidMomentError (ValueError)            a moment is neither a time with its zone nor a checkpoint
         PastBankError                              a bank as it was cannot be written to
         UnknownBranchError                         a graph does not know what a thread wrote
         UnmeasuredEmbedderError (ValueError)       a bank cannot tell near copies by its embedder

@@ -6,7 +6,7 @@ from reasoningbank_langgraph.errors.base import ReasoningBankError
 
 
 class InvalidMomentError(ReasoningBankError, ValueError):
-    """A bank was asked for as it was at something that is neither a time with its zone nor a checkpoint."""
+    """A time without its zone, or something that is neither a time nor a checkpoint, was given as a moment."""
 
 
 class PastBankError(ReasoningBankError):

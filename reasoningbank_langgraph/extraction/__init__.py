@@ -16,7 +16,7 @@ from reasoningbank_langgraph.extraction.acceptance import Extraction, accept
 from reasoningbank_langgraph.extraction.anew import Redistiller, judged_again
 from reasoningbank_langgraph.extraction.asking import ModelLimits, ask_lessons, items_schema
 from reasoningbank_langgraph.extraction.extractor import PROMPT_HASH, Judged, LessonExtractor
-from reasoningbank_langgraph.extraction.results import IDS, Origin, make_episodes, make_items
+from reasoningbank_langgraph.extraction.results import IDS, Origin, episode_id, make_episodes, make_items
 
 __all__ = [
     "IDS",
@@ -29,6 +29,7 @@ __all__ = [
     "Redistiller",
     "accept",
     "ask_lessons",
+    "episode_id",
     "items_schema",
     "judged_again",
     "make_episodes",

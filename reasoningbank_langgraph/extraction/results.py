@@ -69,7 +69,7 @@ def _episode(judged: Judged, origin: Origin, model: str, ordinal: int) -> Episod
     whole = {field: redact_secrets(text).text for field, text in texts.items()}
     short: dict[str, Any] = {field: cut(text, Episode.caps[field]) for field, text in whole.items()}
     return Episode(
-        id=str(uuid5(IDS, f"episode|{origin.provenance.attempt_digest}|{ordinal}")),
+        id=episode_id(origin.provenance.attempt_digest, ordinal),
         **short,
         cut=short["solution"] != whole["solution"],
         task_id=attempt.task_id,
@@ -80,6 +80,11 @@ def _episode(judged: Judged, origin: Origin, model: str, ordinal: int) -> Episod
         experience_id=str(origin.experience),
         provenance=origin.provenance.model_copy(update={"judge": verdict.judge}),
     )
+
+
+def episode_id(digest: str, ordinal: int = 0) -> str:
+    """Return the id of an episode, made from the digest of its experience: the same for a replay."""
+    return str(uuid5(IDS, f"episode|{digest}|{ordinal}"))
 
 
 def _visible(text: str) -> str:

@@ -103,10 +103,15 @@ def kept_rollouts(group: Sequence[Judged], selected: Judged) -> list[Judged]:
     return [*([selected] if selected.verdict.status != "indeterminate" else []), *others][:SHOWN]
 
 
+def group_digest(group: Sequence[Judged], thread_id: str | None) -> str:
+    """Return the content identity of the rollouts of a task within one thread."""
+    digests = sorted(judged.attempt.digest(thread_id) for judged in group)
+    return hashlib.sha256("|".join(digests).encode()).hexdigest()[:32]
+
+
 def group_origin(group: Sequence[Judged], model: str, context: Context) -> Origin:
     """Return where the records of a group come from: one experience, known by the content of all rollouts."""
-    digests = sorted(judged.attempt.digest(context.thread_id) for judged in group)
-    digest = hashlib.sha256("|".join(digests).encode()).hexdigest()[:32]
+    digest = group_digest(group, context.thread_id)
     used = dict.fromkeys(name for judged in group for name in judged.attempt.shown)
     changed: dict[str, Any] = {"attempt_digest": digest, "memory_ids_used": tuple(used)}
     if len(group) > 1:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from types import MethodType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, get_type_hints
-from uuid import UUID
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langgraph.runtime import Runtime, get_runtime
@@ -19,12 +18,10 @@ from reasoningbank_langgraph.nodes._caching import Watch
 from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.state import ChannelNames, ReasoningBankState, as_state
 from reasoningbank_langgraph.state.channels import OfRun
+from reasoningbank_langgraph.state.lineage import checkpoint_time
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
-
-_GREGORIAN = datetime(1582, 10, 15, tzinfo=UTC)
-"""The time from which time-based UUIDs count (RFC 9562)."""
 
 _CACHES = Watch()
 
@@ -69,7 +66,7 @@ class Context(NamedTuple):
     def began(self) -> datetime:
         """When the checkpoint this step starts from was made: the same however often the step is tried."""
         info = self.runtime.execution_info
-        return min(utc_now(), _checkpoint_time(info.checkpoint_id) if info else utc_now())
+        return min(utc_now(), checkpoint_time(info.checkpoint_id) if info else utc_now())
 
     @property
     def reads_newest(self) -> bool:
@@ -91,16 +88,6 @@ class Context(NamedTuple):
         self.runtime.stream_writer(event)
 
 
-def _checkpoint_time(checkpoint_id: str) -> datetime:
-    """Return when a checkpoint was made, read from LangGraph's id; now if the id is of another kind."""
-    try:
-        name = UUID(checkpoint_id)
-    except ValueError:
-        return utc_now()
-    ticks = name.int >> 80 << 12 | name.int >> 64 & 0xFFF  # of 100 ns, most significant bits first
-    return _GREGORIAN + timedelta(microseconds=ticks // 10) if name.version == 6 else utc_now()
-
-
 Step = Callable[[State, Context], Update]
 AsyncStep = Callable[[State, Context], Awaitable[Update]]
 
@@ -113,7 +100,7 @@ class MemoryNode(Runnable[Any, Update]):
     """
 
     def __init__(self, name: str, step: Step, astep: AsyncStep, names: ChannelNames) -> None:
-        self.name = name
+        self.name, self.names = name, names
         self._step, self._astep = step, astep
         if all(isinstance(selector, str) for selector in names):
             self._bring_channels(names)

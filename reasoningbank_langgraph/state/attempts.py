@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.messages import content_text, to_messages
 from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, task_key, utc_now
@@ -16,6 +18,7 @@ from reasoningbank_langgraph.text import without_memories
 
 RECALLED = "reasoningbank"
 """The artifact of a tool's result holds under this name the lessons it showed (`RetrievedMemory` as JSON)."""
+_ANY = TypeAdapter(Any)
 _LABEL = 200
 """Characters of a model's name."""
 
@@ -30,7 +33,7 @@ def read_task(state: Mapping[str, Any], names: ChannelNames) -> str:
     """
     value = names.read("task", state)
     if value is None or isinstance(value, Earlier) or _is_left_over(value, state, names):
-        value = _newest(_conversation(state, names), state)
+        value = _newest(conversation(state, names), state)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         value = _newest(list(value), state)
     elif hasattr(value, "content"):
@@ -51,7 +54,7 @@ def _is_left_over(value: Any, state: Mapping[str, Any], names: ChannelNames) -> 
     """Say whether a task is left over from an interrupted run and the user has said something new since."""
     before = state.get("attempt") or {}
     unfinished = isinstance(names.task, str) and before.get("over", 0) is None and value == before["task"]
-    return unfinished and _newest(_conversation(state, names), {"attempt": {**before, "over": 0}}) is not None
+    return unfinished and _newest(conversation(state, names), {"attempt": {**before, "over": 0}}) is not None
 
 
 def _newest(messages: Sequence[Any], state: Mapping[str, Any]) -> str | None:
@@ -84,7 +87,7 @@ def start_attempt(
     The user's message that asks for it is part of it; messages and an answer left over from an earlier task are not.
     """
     task = read_task(state, names)
-    messages = _conversation(state, names)
+    messages = conversation(state, names)
     entries, answer = to_messages(messages), names.read("answer", state)
     roles = [message.role for message in entries]
     start, reference = _start(roles, first=not state.get("attempt")), _input_value("reference", state, task)
@@ -143,19 +146,25 @@ def _start(roles: Sequence[str], *, first: bool) -> int:
 def attempt_of(state: Mapping[str, Any], names: ChannelNames) -> Attempt:
     """Return the attempt in the state, from its beginning to now."""
     started = state.get("attempt") or _finished(state, names)
-    raw = _conversation(state, names)
+    raw = conversation(state, names)
     start, new = _places(raw, started)
     shown = [*(state.get("memories") or ()), *recalled_lessons(raw[start:])]
     return Attempt(
         task=started["task"],
         task_id=started["task_id"],
-        messages=[_without_lessons(message) for message in raw[start:]],
+        messages=[without_lessons(message) for message in raw[start:]],
         answer=_answer(names.read("answer", state), started, raw[new:]),
         reference=started["reference"],
         memories={memory["item"]["id"]: memory for memory in shown}.values(),
         examples=state.get("memory_examples") or (),
         usage=_usage(raw[start:]),
     )
+
+
+def structured_answer(state: Mapping[str, Any]) -> str | None:
+    """Return the structured response of an agent as text; None without one, and the last message is the answer."""
+    response = state.get("structured_response")
+    return None if response is None else _ANY.dump_json(response, fallback=str).decode()
 
 
 def recalled_lessons(messages: Sequence[Any]) -> list[dict[str, Any]]:
@@ -165,7 +174,7 @@ def recalled_lessons(messages: Sequence[Any]) -> list[dict[str, Any]]:
     return [memory for artifact in known for memory in artifact.get(RECALLED) or ()]
 
 
-def _without_lessons(message: Any) -> Any:
+def without_lessons(message: Any) -> Any:
     """Return a message without the lessons it shows: they are no step, and their fence differs in every run."""
     if lessons := recalled_lessons([message]):
         return message.model_copy(update={"content": without_memories(content_text(message.content), lessons)})
@@ -180,27 +189,32 @@ def is_empty(attempt: Attempt) -> bool:
 
 def _finished(state: Mapping[str, Any], names: ChannelNames) -> StartedAttempt:
     """Return what `retrieve` would have recorded of a conversation that came in whole: its last task and the reply."""
-    started, raw = start_attempt(state, names), _conversation(state, names)
+    started, raw = start_attempt(state, names), conversation(state, names)
     start = started["start"] if started["start"] < len(raw) else -1  # nobody asked: all of it answers
     return {**started, "start": max(start, 0), "last_id": None, "messages_before": start + 1, "answer_before": None}
 
 
 def messages_of(state: Mapping[str, Any], names: ChannelNames) -> list[Any]:
     """Return the messages of the attempt in the state, unchanged."""
-    raw = _conversation(state, names)
+    raw = conversation(state, names)
     return raw[_places(raw, state.get("attempt") or _finished(state, names))[0] :]
 
 
 def solving_model(state: Mapping[str, Any], names: ChannelNames) -> str:
     """Return the model that solved, as the last reply that names it does (`response_metadata`), or ""."""
-    for message in reversed(messages_of(state, names)):
+    return model_of(messages_of(state, names))
+
+
+def model_of(messages: Sequence[Any]) -> str:
+    """Return the model that the last of these messages names which names one, or ""."""
+    for message in reversed(messages):
         told = getattr(message, "response_metadata", None) or {}
         if name := told.get("model_name") or told.get("model"):
             return str(name)[:_LABEL]
     return ""
 
 
-def _conversation(state: Mapping[str, Any], names: ChannelNames) -> list[Any]:
+def conversation(state: Mapping[str, Any], names: ChannelNames) -> list[Any]:
     """Return the messages unchanged, as a list; a single message, text for example, counts as one."""
     value = names.read("messages", state) or []
     alone = isinstance(value, (str, Mapping)) or hasattr(value, "content")

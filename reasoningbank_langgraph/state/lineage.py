@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from typing_extensions import TypedDict
 
+_GREGORIAN = datetime(1582, 10, 15, tzinfo=UTC)
+"""The time from which time-based UUIDs count (RFC 9562)."""
 LENGTH = 16
 """Number of attempts of a line that are stored with a lesson; the lines of other lessons continue it."""
 
@@ -107,6 +109,16 @@ def next_line(
 def micros(moment: datetime) -> int:
     """Return a time as lines store it: microseconds since 1970."""
     return round(moment.timestamp() * 1_000_000)
+
+
+def checkpoint_time(checkpoint_id: str) -> datetime:
+    """Return when a checkpoint was made, read from LangGraph's id; now if the id is of another kind."""
+    try:
+        name = UUID(checkpoint_id)
+    except ValueError:
+        return datetime.now(UTC)
+    ticks = name.int >> 80 << 12 | name.int >> 64 & 0xFFF  # of 100 ns, most significant bits first
+    return _GREGORIAN + timedelta(microseconds=ticks // 10) if name.version == 6 else datetime.now(UTC)
 
 
 class _Step(NamedTuple):

@@ -16,7 +16,7 @@
 
 from reasoningbank_langgraph.text.examples import example_messages
 from reasoningbank_langgraph.text.fencing import fence
-from reasoningbank_langgraph.text.memories import parse_rendered, render_memories, without_memories
+from reasoningbank_langgraph.text.memories import parse_rendered, render_memories, without_blocks, without_memories
 from reasoningbank_langgraph.text.redaction import Redacted, redact_secrets
 from reasoningbank_langgraph.text.sanitise import LINK_REMOVED, clean_line, clean_text
 
@@ -30,5 +30,6 @@ __all__ = [
     "parse_rendered",
     "redact_secrets",
     "render_memories",
+    "without_blocks",
     "without_memories",
 ]

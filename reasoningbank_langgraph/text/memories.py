@@ -120,6 +120,24 @@ def without_memories(text: str, items: Sequence[Memory], instead: str = "(notes 
     return _SHOWN.sub(lambda found: instead if all(map(known, found[2].splitlines())) else found[0], text)
 
 
+def without_blocks(text: str, instead: str = "") -> tuple[str, list[dict[str, str]]]:
+    """Return a text without any block that shows lessons, whichever these are, and the lessons as far as it tells.
+
+    Args:
+        text: a message of which it is not known what it was shown.
+        instead: what stands where a block was.
+    """
+    lessons: list[dict[str, str]] = []
+
+    def leave(found: re.Match[str]) -> str:
+        if not all(_HEAD_LINE.fullmatch(line) or _FIELD_LINE.fullmatch(line) for line in found[2].splitlines()):
+            return found[0]
+        lessons.extend(parse_rendered(found[0]))
+        return instead
+
+    return _SHOWN.sub(leave, text), lessons
+
+
 def _fields(item: Memory) -> dict[str, str] | None:
     """The texts to show, clean; None for an item that would show as an empty bullet."""
     if isinstance(item, RetrievedMemory):

@@ -18,6 +18,7 @@ VALUES = {
     "events.SelectedBy": '`selection["by"]`',
     "records.lessons.Outcome": "`MemoryItem.outcome`",
     "records.lessons.ItemStatus": "`MemoryItem.status`, `MemoryBank.set_status`",
+    "learn.coverage.SkipReason": "`Skip.reason`, the keys of `Coverage.reasons`",
     "matts.scaling.Mode": "`Scaling.mode`",
     "matts.scaling.MemoryUse": "`Scaling.memory`",
     "judges.ensemble.Rule": "`EnsembleJudge(rule=...)`",

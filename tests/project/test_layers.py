@@ -24,6 +24,7 @@ ROWS = [
     ["nodes"],
     ["solvers"],
     ["matts"],
+    ["learn"],
     ["graph"],
     ["agents"],
     ["math_solver", "testing"],

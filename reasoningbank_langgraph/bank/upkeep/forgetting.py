@@ -20,7 +20,16 @@ from reasoningbank_langgraph.bank.item_values import (
 )
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.bank.rows.ledger import draft_of_rows
-from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, HEADS, LEDGER, LEFT_OUT, RESERVED_ENDINGS, beside
+from reasoningbank_langgraph.namespaces import (
+    CREDIT,
+    EPISODES,
+    HEADS,
+    LEDGER,
+    LEFT_OUT,
+    RESERVED_ENDINGS,
+    THREADS,
+    beside,
+)
 from reasoningbank_langgraph.policies import ChangeKind
 from reasoningbank_langgraph.records import ItemStatus, utc_now
 
@@ -56,11 +65,15 @@ def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: b
 
 
 def forget_all(namespace: Namespace, reason: str) -> Ops[list[str]]:
-    """Remove every row of the bank and beside it, except the ledger. Returns the ids of the lessons."""
+    """Remove every row of the bank and beside it, except the ledger and how far threads were read.
+
+    Returns:
+        The ids of the lessons.
+    """
     lessons = yield from rows_where(namespace, {})
     rows = list(lessons)
     for ending in RESERVED_ENDINGS:
-        if ending not in (HEADS, LEDGER):
+        if ending not in (HEADS, LEDGER, THREADS):
             rows += yield from rows_where(beside(namespace, ending), {})
     if rows:
         told = [row for row in rows if row.namespace in (namespace, beside(namespace, EPISODES))]

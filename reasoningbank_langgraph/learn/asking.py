@@ -1,0 +1,55 @@
+"""Who judges the attempts of a walk and who distils them: called as they are, or in the loop of an async caller."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+from reasoningbank_langgraph.chat.models import ModelLike, chat_model
+from reasoningbank_langgraph.chat.outages import Outages
+from reasoningbank_langgraph.extraction import Extraction, Judged, LessonExtractor
+from reasoningbank_langgraph.judges import LLMJudge, as_judge
+from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
+from reasoningbank_langgraph.records import Attempt, Verdict
+
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.judges import JudgeLike
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who judges and who distils."""
+
+    judge: Callable[[Attempt], Verdict]
+    """Judges an attempt; where it fails, the verdict is indeterminate."""
+    distil: Callable[[Judged], Extraction]
+    model: str
+
+    @classmethod
+    def of(
+        cls,
+        model: ModelLike,
+        judge: JudgeLike | None,
+        time_limit: float,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> Self:
+        """Return both as functions; with a loop, they are called there while the caller's thread waits."""
+        chat = chat_model(model)
+        critic = LLMJudge(chat, time_limit=time_limit) if judge is None else as_judge(judge)
+        extractor, outages, name = LessonExtractor(chat, time_limit=time_limit), Outages(), critic.get_name()
+
+        def call(runnable: Any, given: Any) -> Any:
+            if loop is None:
+                return runnable.invoke(given)
+            return asyncio.run_coroutine_threadsafe(runnable.ainvoke(given), loop).result()
+
+        def judged(attempt: Attempt) -> Verdict:
+            try:
+                return as_verdict(name, call(critic, attempt))
+            except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the walk
+                return verdict_on_error(name, error, outages)
+
+        return cls(judged, partial(call, extractor), extractor.caller.model_name)

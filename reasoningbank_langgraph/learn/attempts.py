@@ -1,0 +1,95 @@
+"""One attempt of a thread: judged, distilled and written, unless the bank holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid5
+
+from reasoningbank_langgraph.extraction import IDS, PROMPT_HASH, Judged, Origin, episode_id, make_episodes, make_items
+from reasoningbank_langgraph.learn.coverage import Outcome, SkipReason
+from reasoningbank_langgraph.records import Attempt, Provenance, RetrievedMemory
+from reasoningbank_langgraph.state.lineage import Line, next_line
+
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.bank import MemoryBank
+    from reasoningbank_langgraph.learn.asking import Asked
+    from reasoningbank_langgraph.learn.checkpoints import End
+    from reasoningbank_langgraph.learn.turns import Turn, Values
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Learns from attempts of one run."""
+
+    asked: Asked
+    bank: MemoryBank
+    end: End
+    thread_id: str
+    values: Values
+    forgotten: Callable[[MemoryBank], frozenset[str]]
+    """Returns the ids of what was removed from a bank."""
+
+    def learn(self, turn: Turn) -> Outcome | tuple[SkipReason, str]:
+        """Judge, distil and write one attempt, or say why not."""
+        if turn.attempt is None or turn.skip:
+            return turn.skip or "no_task", ""
+        attempt = self._with_memories(turn.attempt, turn.shown)
+        digest = attempt.digest(self.thread_id)
+        if self.bank.has_attempt(digest) or (turn.group and self.bank.has_attempt(turn.group)):
+            return "already_learned", ""
+        if not self.forgotten(self.bank).isdisjoint(map(episode_id, (digest, turn.group))):
+            return "forgotten", ""
+        verdict = self.asked.judge(attempt)
+        if verdict.status == "indeterminate":
+            return "outage" if verdict.reason == "error" else "indeterminate", verdict.rationale or verdict.reason or ""
+        judged = Judged(attempt, verdict)
+        distilled = self.asked.distil(judged)
+        if distilled.reason == "error":
+            return "outage", distilled.raw or ""
+        origin = self._origin(judged, digest)
+        items = make_items(judged, distilled.items, origin)
+        written = self.bank.add(items, episodes=make_episodes([judged], origin, turn.model))
+        return Outcome(self.end.at, written.added)
+
+    def _with_memories(self, attempt: Attempt, shown: Sequence[Mapping[str, str]]) -> Attempt:
+        """Return the attempt with those lessons of the bank that its messages showed."""
+        if not shown:
+            return attempt
+        texts = {(lesson.get("title"), lesson.get("content")) for lesson in shown}
+        found = [RetrievedMemory(item=item) for item in self.bank.items() if (item.title, item.content) in texts]
+        return attempt.model_copy(update={"memories": (*attempt.memories, *found)})
+
+    def _origin(self, judged: Judged, digest: str) -> Origin:
+        experience, line = uuid5(IDS, f"thread|{digest}"), self._line(uuid5(IDS, f"line|{digest}"))
+        provenance = Provenance(
+            thread_id=self.thread_id,
+            checkpoint_id=self.end.checkpoint_id,
+            run_id=_text(self.end.metadata.get("run_id")),
+            judge=judged.verdict.judge,
+            model=self.asked.model,
+            prompt_hash=PROMPT_HASH,
+            memory_ids_used=judged.attempt.shown,
+            attempt_digest=digest,
+            line=line.stages,
+            origin=line.origin,
+            after=line.after,
+        )
+        return Origin(experience, provenance)
+
+    def _line(self, name: UUID) -> Line:
+        """Return the line that a run beginning on this state would have: the lessons belong to its branch.
+
+        A state without an attempt of the loop has no line, and its lessons belong to every branch.
+        """
+        attempt = self.values.get("attempt")
+        if not isinstance(attempt, Mapping) or not attempt.get("line"):
+            return Line()
+        line = next_line(self.values, self.end.at)
+        _, at, left = line.stages[-1]
+        return line._replace(stages=(*line.stages[:-1], (name.hex[:16], at, left)))
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

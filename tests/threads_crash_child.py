@@ -1,0 +1,84 @@
+"""Kills a walk over old threads at every step, and lets a new process go on with it.
+
+Usage: python -m tests.threads_crash_child FOLDER
+
+Prints JSON: by the name of each step what is in the bank when the process has died there and after a second life, and
+which attempts each life has judged.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from reasoningbank_langgraph import MemoryBank, learn_from_threads
+from reasoningbank_langgraph.testing import HashEmbeddings
+
+from .crash_child import fork
+from .learn.past import NAMESPACE, ask, chat, said, teacher
+from .redistil_crash_child import DyingStore, steps
+
+TASKS = {"t0": ["add the apples", "add the pears"], "t1": ["add the plums"], "t2": ["add the cherries"]}
+ALL = [task for tasks in TASKS.values() for task in tasks]
+
+
+def fill(folder):
+    """Leave threads of a graph that does not know this package."""
+    with SqliteSaver.from_conn_string(str(folder)) as saver:
+        for thread, tasks in TASKS.items():
+            ask(chat(checkpointer=saver), *tasks, thread=thread)
+
+
+def life(folder, threads, end=None):
+    """Learn what is left, or die on the way; says the steps and what is there after it."""
+    asked = []
+    model = teacher()
+    reply = model.script
+
+    def dying_reply(messages):
+        steps.come("call")
+        if "You check whether" in messages[0].text:
+            asked.append(next(task for task in ALL if task in said(messages)))
+        return reply(messages)
+
+    model.script = dying_reply
+    with (
+        SqliteSaver.from_conn_string(str(threads)) as saver,
+        DyingStore.from_path(folder, embeddings=HashEmbeddings()) as store,
+    ):
+        steps.begin(end)
+        coverage = learn_from_threads(None, model=model, checkpointer=saver, store=store, namespace=NAMESPACE)
+        return {"steps": steps.names, "asked": asked, "learned": coverage.learned, **left(store)}
+
+
+def look(folder):
+    with DyingStore.from_path(folder, embeddings=HashEmbeddings()) as store:
+        return left(store)
+
+
+def left(store):
+    bank = MemoryBank(store, ("math", "ann"))
+    items = bank.items()
+    return {
+        "tasks": [item.task for item in items],
+        "ids": [item.id for item in items],
+        "episodes": [episode.task for episode in bank.episodes()],
+        "ok": store.verify().ok,
+    }
+
+
+def main(root):
+    threads = root / "threads.sqlite"
+    fill(threads)
+    names = fork(life, root / "calm", threads).said()["steps"]
+    found = {}
+    for number, name in enumerate(names):
+        place = root / f"bank {number}"
+        killed = fork(life, place, threads, name).said() is None
+        found[name] = {"killed": killed, "first": fork(look, place).said(), "second": fork(life, place, threads).said()}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
