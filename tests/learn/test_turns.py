@@ -15,6 +15,11 @@ from tests.learn.past import Past, ask, chat, config, said, teacher, using_a_too
 from tests.loop_fakes import lessons
 
 
+class TakesTools(ScriptedChatModel):
+    def bind_tools(self, tools, **kwargs):
+        return self
+
+
 @pytest.fixture
 def past():
     return Past()
@@ -48,8 +53,7 @@ def test_an_agent_of_langchain_is_learned_from(past):
         return a + b
 
     call = {"name": "add", "args": {"a": 2, "b": 3}, "id": "c1"}
-    model = ScriptedChatModel([AIMessage("", tool_calls=[call]), "The sum is 5.", "Nothing left to add."])
-    model.__class__.bind_tools = lambda self, *_, **__: self
+    model = TakesTools([AIMessage("", tool_calls=[call]), "The sum is 5.", "Nothing left to add."])
     agent = create_agent(model, tools=[add], checkpointer=past.saver)
     ask(agent, "What is 2 + 3?", "Anything else?")
     assert past.learn(agent).learned == 2
