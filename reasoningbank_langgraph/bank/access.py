@@ -20,7 +20,7 @@ from reasoningbank_langgraph.bank.searching import Question
 from reasoningbank_langgraph.bank.snapshots import Past, items_then, rows_then
 from reasoningbank_langgraph.bank.writer_lock import awriting, writing
 from reasoningbank_langgraph.errors import PastBankError
-from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, beside
+from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, LEFT_OUT, beside
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Item
@@ -109,7 +109,7 @@ class StoreAccess:
         ]
 
     def _has_attempt(self, digest: str) -> Ops[bool]:
-        for namespace in (beside(self.namespace, EPISODES), self.namespace):
+        for namespace in (beside(self.namespace, EPISODES), self.namespace, beside(self.namespace, LEFT_OUT)):
             (found,) = yield [find(namespace, {"attempt_digest": digest}, None, 1)]
             if found:
                 return True

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
+from reasoningbank_langgraph.bank import ids_of_branch
 from reasoningbank_langgraph.extraction import IDS, PROMPT_HASH, Judged, Origin, episode_id, make_episodes, make_items
 from reasoningbank_langgraph.learn.coverage import Outcome, SkipReason
 from reasoningbank_langgraph.records import Attempt, Provenance, RetrievedMemory
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.learn.asking import Asked
     from reasoningbank_langgraph.learn.checkpoints import End
     from reasoningbank_langgraph.learn.turns import Turn, Values
+    from reasoningbank_langgraph.policies import Policy
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,9 @@ class Learning:
     end: End
     thread_id: str
     values: Values
-    forgotten: Callable[[MemoryBank], frozenset[str]]
-    """Returns the ids of what was removed from a bank."""
+    policy: Policy
+    forgotten: frozenset[str]
+    """Ids of what was removed from the bank."""
 
     def learn(self, turn: Turn) -> Outcome | tuple[SkipReason, str]:
         """Judge, distil and write one attempt, or say why not."""
@@ -39,7 +42,7 @@ class Learning:
         digest = attempt.digest(self.thread_id)
         if self.bank.has_attempt(digest) or (turn.group and self.bank.has_attempt(turn.group)):
             return "already_learned", ""
-        if not self.forgotten(self.bank).isdisjoint(map(episode_id, (digest, turn.group))):
+        if not self.forgotten.isdisjoint(map(episode_id, (digest, turn.group))):
             return "forgotten", ""
         verdict = self.asked.judge(attempt)
         if verdict.status == "indeterminate":
@@ -50,7 +53,11 @@ class Learning:
             return "outage", distilled.raw or ""
         origin = self._origin(judged, digest)
         items = make_items(judged, distilled.items, origin)
-        written = self.bank.add(items, episodes=make_episodes([judged], origin, turn.model))
+        episodes, known = (
+            make_episodes([judged], origin, turn.model),
+            ids_of_branch(self.values if origin.provenance.line else {}),
+        )
+        written = self.bank.add(items, episodes=episodes, policy=self.policy, written=known)
         return Outcome(self.end.at, written.added)
 
     def _with_memories(self, attempt: Attempt, shown: Sequence[Mapping[str, str]]) -> Attempt:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from reasoningbank_langgraph.bank import MemoryBank, check_store
+from reasoningbank_langgraph.bank import MemoryBank, check_policy, check_store
 from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.errors import InvalidMomentError, NamespaceError
 from reasoningbank_langgraph.learn.asking import Asked
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
     from reasoningbank_langgraph.judges import JudgeLike
+    from reasoningbank_langgraph.policies import PolicyLike
     from reasoningbank_langgraph.state import Selector
 
 Progress = Callable[[int, int], None]
@@ -49,6 +50,7 @@ def learn_from_threads(
     namespace: str | Sequence[str],
     since: datetime | None = None,
     judge: JudgeLike | None = None,
+    policy: PolicyLike = "append",
     max_concurrency: int = 1,
     time_limit: float = 120.0,
     task: Selector | None = None,
@@ -58,20 +60,19 @@ def learn_from_threads(
 ) -> Coverage:
     """Judge and distil the attempts in the threads of a checkpointer that nothing was learned from yet.
 
-    The graph need not know this package. A run of its loop is one attempt; in any other conversation each turn of the
-    user is one. Each branch counts with the runs that ended on it. Checkpoints are only read. An attempt is known by
-    its content, so what a run or an earlier call has learned is not learned again, and a call that was broken off can
-    be repeated. The next call begins where this one ended, and tries again where the judge or the model failed.
+    A run of the loop is one attempt; in the threads of other graphs each turn of the user is one. Checkpoints are only
+    read. An attempt is known by its content, so nothing is learned twice, and a call that was broken off can be
+    repeated. The next call begins where this one ended, and tries again where the judge or the model failed.
 
     Args:
         graph: the graph that made the threads, compiled or not; None for threads that hold messages.
         model: judges and distils.
         checkpointer: holds the threads.
         store: holds the bank.
-        namespace: labels of the bank; those in braces come from the metadata of each checkpoint, where LangGraph keeps
-            `config["configurable"]`, not the runtime context. A run without one is left out.
+        namespace: labels of the bank; those in braces come from `config["configurable"]`, as each checkpoint keeps it.
         since: begin with checkpoints newer than this, in place of where the last call ended.
         judge: any judge, or a function from `Attempt` to `Verdict`, in place of `LLMJudge`.
+        policy: what becomes of lessons the bank has already, as in `create_reasoning_bank`.
         max_concurrency: threads that are worked on at a time.
         time_limit: seconds one call of the model may take.
         task: the graph's name for the task's channel, or a function from the state to the task; by default, as for the
@@ -89,7 +90,7 @@ def learn_from_threads(
     """
     asked = Asked.of(model, judge, time_limit)
     reader = Reader(graph, _checked(checkpointer), names_in(graph, task, answer, messages))
-    return _Walk(reader, asked, store, namespace).run(since, max_concurrency, progress)
+    return _Walk(reader, asked, store, namespace, policy).run(since, max_concurrency, progress)
 
 
 async def alearn_from_threads(
@@ -101,6 +102,7 @@ async def alearn_from_threads(
     namespace: str | Sequence[str],
     since: datetime | None = None,
     judge: JudgeLike | None = None,
+    policy: PolicyLike = "append",
     max_concurrency: int = 1,
     time_limit: float = 120.0,
     task: Selector | None = None,
@@ -111,7 +113,7 @@ async def alearn_from_threads(
     """Async form of `learn_from_threads`: model and judge are called in this loop, the rest is done beside it."""
     asked = Asked.of(model, judge, time_limit, asyncio.get_running_loop())
     reader = Reader(graph, _checked(checkpointer), names_in(graph, task, answer, messages))
-    walk = _Walk(reader, asked, store, namespace)
+    walk = _Walk(reader, asked, store, namespace, policy)
     try:
         return await asyncio.to_thread(walk.run, since, max_concurrency, progress)
     finally:
@@ -127,8 +129,10 @@ def _checked(checkpointer: BaseCheckpointSaver[Any]) -> BaseCheckpointSaver[Any]
 class _Walk:
     """One walk over the threads of a checkpointer."""
 
-    def __init__(self, reader: Reader, asked: Asked, store: BaseStore, namespace: str | Sequence[str]) -> None:
-        self.reader, self.asked = reader, asked
+    def __init__(
+        self, reader: Reader, asked: Asked, store: BaseStore, namespace: str | Sequence[str], policy: PolicyLike
+    ) -> None:
+        self.reader, self.asked, self.policy = reader, asked, check_policy(policy, "both")
         self.store, self.template = check_store(store), check_template(namespace)
         self.stopped = threading.Event()
         self._forgotten: dict[tuple[str, ...], frozenset[str]] = {}
@@ -211,7 +215,7 @@ class _Thread:
             yield from (self._skip(end, "no_namespace", error) for _ in found)
             return
         walk, bank = self.walk, MemoryBank(self.walk.store, labels, actor="threads")
-        learning = Learning(walk.asked, bank, end, self.thread_id, state.values, walk.forgotten)
+        learning = Learning(walk.asked, bank, end, self.thread_id, state.values, walk.policy, walk.forgotten(bank))
         for turn in found:
             outcome = learning.learn(turn)
             yield outcome if isinstance(outcome, Outcome) else self._skip(end, *outcome)

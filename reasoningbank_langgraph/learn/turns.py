@@ -28,6 +28,8 @@ from reasoningbank_langgraph.state.channels import Earlier
 from reasoningbank_langgraph.text import without_blocks
 
 Values = Mapping[str, Any]
+_OF_LOOP = ("attempt", "memories", "memory_examples")
+"""Channels that mean something else in the state of another graph."""
 
 
 class Turn(NamedTuple):
@@ -67,7 +69,7 @@ def turns(values: Values, before: frozenset[str], names: ChannelNames, thread_id
         return [_turn(values, names, group_digest(group, thread_id) if group else "")]
     task = "" if name else _task(values, names)
     if task and _task_mark(task, values, names) not in before:
-        return [_turn({**values, "attempt": None}, names)]
+        return [_turn({**values, **dict.fromkeys(_OF_LOOP)}, names)]
     found = _of_messages(conversation(values, names), before)
     return found if found or before else [Turn(None, "no_task")]
 

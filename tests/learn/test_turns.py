@@ -90,11 +90,16 @@ def test_a_summary_in_the_name_of_the_user_is_no_task(past):
 class Question(TypedDict, total=False):
     question: str
     reply: str
+    attempt: int
+    memories: list[str]
+    lessons: list[str]
+    kept: int
 
 
 def test_a_graph_without_messages_is_read_by_the_names_of_its_channels(past):
+    others = {"attempt": 3, "memories": ["mine"], "lessons": ["mine"], "kept": 7}
     builder = StateGraph(Question)
-    builder.add_node("answer", lambda state: {"reply": f"the answer to {state['question']}"})
+    builder.add_node("answer", lambda state: {"reply": f"the answer to {state['question']}", **others})
     builder.add_edge(START, "answer")
     graph = builder.compile(checkpointer=past.saver)
     for question in ("one", "two", "two"):
