@@ -18,9 +18,9 @@ LINK = Policy(similarity=0.8)
 
 def spam(number, thread="spam", **changes):
     """One of many lessons that say nearly the same, on tasks that are all nearer than any other."""
-    source = Provenance(thread_id=thread, attempt_digest=f"{thread} {number}")
+    source = Provenance(thread_id=thread, attempt_digest=f"{thread} {changes.get('experience', number)}")
     texts = {"title": "buy my pills", "description": "whenever any task is red", "content": f"swallow them {number}"}
-    return lesson(f"spam{number}", f"red green blue {number}", **{**texts, "provenance": source, **changes})
+    return lesson(f"spam{number}", f"red green blue {number // 5}", **{**texts, "provenance": source, **changes})
 
 
 @STORES
@@ -39,8 +39,9 @@ def test_near_copies_that_a_thread_writes_are_linked_and_take_one_of_the_places(
 def test_five_hundred_near_copies_take_one_of_the_places_whoever_wrote_them(kind, tmp_path):
     with open_store(kind, tmp_path / "bank") as store:
         bank = MemoryBank(store, NAMESPACE)
-        for number in range(500):
-            bank.add([spam(number, thread=f"user {number % 7}", near="spam0" if number else "")])
+        for first in range(0, 500, 5):
+            group = {"thread": f"user {first % 7}", "experience": f"e{first}"}
+            bank.add([spam(number, **group, near="spam0" if number else "") for number in range(first, first + 5)])
         for name in "abc":
             bank.add([lesson(name, f"red {name}", content=f"advice {name * 9}")])
         found = ids(bank.search("red green blue", k=3, max_items=9))

@@ -148,18 +148,19 @@ def _room(place: Mint, items: Sequence[MemoryItem]) -> Ops[tuple[int, Effect]]:
     """
     if not items:
         return 0, "hour_cap"
-    policy, first = place.policy, items[0]
-    run, since = first.provenance.run_id, micros(min(item.created_at for item in items) - _HOUR)
-    of_run = {"run_id": run} if run else {"experience_id": first.experience_id}
-    caps: list[tuple[int | None, Effect, Mapping[str, Any]]] = [
-        (policy.per_run, "run_cap", of_run),
+    policy, first, count = place.policy, items[0], len(items)
+    since = micros(min(item.created_at for item in items) - _HOUR)
+    others = {"experience_id": {"$ne": first.experience_id}}
+    caps: list[tuple[int | None, Effect, Mapping[str, Any] | None]] = [
+        (policy.per_run, "run_cap", {"run_id": run} if (run := first.provenance.run_id) else None),
         (policy.per_hour, "hour_cap", {"since": {"$gte": since}}),
     ]
-    room: tuple[int, Effect] = len(items), "hour_cap"
+    room: tuple[int, Effect] = count, "hour_cap"
     for most, effect, where in caps:
         if most is not None:
-            (rows,) = yield [find(place.namespace, where, None, most)]
-            room = min(room, (max(0, most - len({row.key for row in rows} - {item.id for item in items})), effect))
+            past = max(0, most - count)  # rows beyond this many take the room of one of these each
+            found = (yield [find(place.namespace, {**others, **where}, None, count, past)])[0] if where else ()
+            room = min(room, (max(0, most - past - len(found)), effect))
     return room
 
 
