@@ -5,10 +5,11 @@ Annotations are no strings here: older versions of langchain-core do not see in 
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
+from langgraph.store.base import BaseStore
 from pydantic import BaseModel, Field
 
 from reasoningbank_langgraph.bank import MemoryBank, check_question, ids_of_branch
@@ -16,14 +17,10 @@ from reasoningbank_langgraph.errors import MissingStoreError
 from reasoningbank_langgraph.events import TYPE, RetrievedEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template, resolve
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
+from reasoningbank_langgraph.records import RetrievedMemory
 from reasoningbank_langgraph.state import as_state
 from reasoningbank_langgraph.state.attempts import RECALLED
 from reasoningbank_langgraph.text import render_memories
-
-if TYPE_CHECKING:
-    from langgraph.store.base import BaseStore
-
-    from reasoningbank_langgraph.records import RetrievedMemory
 
 _NAME = "recall_lessons"
 _DESCRIPTION = """\
@@ -50,7 +47,7 @@ def create_recall_tool(
     k: int = 3,
     max_items: int = 6,
     min_score: float | None = None,
-    store: "BaseStore | None" = None,
+    store: BaseStore | None = None,
     name: str = _NAME,
     description: str = _DESCRIPTION,
 ) -> BaseTool:
@@ -120,7 +117,7 @@ class _Looking:
         template: Sequence[str],
         config: RunnableConfig,
         runtime: Caller,
-        store: "BaseStore | None",
+        store: BaseStore | None,
     ) -> None:
         self.started, self.name, self.runtime = time.perf_counter(), name, runtime
         if (store := store or (runtime.store if runtime else None)) is None:
@@ -142,7 +139,7 @@ class _Looking:
             "attempt": attempt,
         }
 
-    def told(self, memories: "list[RetrievedMemory]") -> Found:
+    def told(self, memories: list[RetrievedMemory]) -> Found:
         if self.runtime:
             self.runtime.stream_writer(
                 RetrievedEvent(

@@ -11,7 +11,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command, interrupt
 
 from reasoningbank_langgraph import Guard, MemoryBank, ReasoningBankMiddleware, create_recall_tool
-from reasoningbank_langgraph.testing import ScriptedChatModel
+from reasoningbank_langgraph.testing import ScriptedChatModel, ScriptedToolModel
 from tests.agents.agent_fakes import BANK, FENCE, agent, bank, bank_with, call, replies, say, thread, titles
 from tests.loop_fakes import indexed_memory, learner
 
@@ -201,6 +201,24 @@ def test_an_agent_inside_a_tool_has_a_memory_of_its_own():
     assert [FENCE in request[-1].text for request in inner_model.calls] == [False, True]
     assert [attempt.answer for attempt in judged.attempts] == ["7 m"]
     assert {episode.task for episode in bank(store).episodes()} == {"How long are bed and sofa?"}
+
+
+async def test_agents_that_work_side_by_side_inside_tools_each_learn_their_turn():
+    store = bank_with()
+    inner_memory = ReasoningBankMiddleware(model=learner(titles=("use a tape",)), namespace=("inner",))
+    inner = agent(ScriptedToolModel(lambda _: "3 m"), store=store, memory=inner_memory, saver=False)
+
+    @tool
+    async def ask(question: str) -> str:
+        """Ask the one who measures."""
+        return (await inner.ainvoke(say(question)))["messages"][-1].text
+
+    asked = [call("ask", f"c{n}", question=f"How long is thing {n}?").tool_calls[0] for n in range(4)]
+    app = agent(replies(AIMessage("", tool_calls=asked), "12 m"), store=store, tools=[ask])
+    await app.ainvoke(say("How long are four things?"), thread())
+    episodes = MemoryBank(store, "inner").episodes()
+    assert {episode.task for episode in episodes} == {f"How long is thing {n}?" for n in range(4)}
+    assert len(titles(store, "inner")) == len(episodes) == 4
 
 
 def test_two_memories_of_one_agent_show_and_learn_side_by_side():

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
@@ -14,6 +15,7 @@ from reasoningbank_langgraph import (
     LLMJudge,
     MemoryBank,
     MemoryItem,
+    ReasoningBankMiddleware,
     ReasoningBankState,
     ReferenceJudge,
     Scaling,
@@ -23,7 +25,9 @@ from reasoningbank_langgraph import (
     create_judge,
     create_matts,
     create_reasoning_bank,
+    create_recall_tool,
     create_retrieve,
+    remembering,
 )
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
@@ -91,3 +95,28 @@ items.append(MemoryItem(**lesson, outcome="failure", task="x"))
 written: list[str] = MemoryBank(InMemoryStore(), ("math", "ann")).add(items).ids
 title: str = items[0].title
 Attempt(task="t", messages=[("user", "x"), AIMessage("y"), {"role": "user", "content": "z"}], answer=None)
+
+
+def spoken(task: str, lessons: str) -> str:
+    return f"{lessons} {task}"
+
+
+async def spoken_later(task: str, lessons: str) -> str:
+    return spoken(task, lessons)
+
+
+memory = ReasoningBankMiddleware(
+    model=chat,
+    namespace=("agent", "{user_id}"),
+    judge=lambda attempt: attempt.answer == "5",
+    verdict_from={"run_tests": lambda result: "0 failed" in result},
+    check_before={"deploy": lambda call: f"deploy to {call['place']}"},
+)
+careful = create_agent(chat, [create_recall_tool(namespace="agent")], middleware=[memory], store=InMemoryStore())
+replied = careful.invoke({"messages": [HumanMessage("What is 2 + 3?")]}, config)
+ask = remembering(spoken, model=chat, namespace="agent", store=InMemoryStore())
+said: str = ask("What is 2 + 3?", config)
+
+
+async def said_later() -> str:
+    return await remembering(spoken_later, model=chat, store=InMemoryStore())("What is 2 + 3?")
