@@ -9,7 +9,7 @@ from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import ensure_config
 
-from reasoningbank_langgraph.bank import MemoryBank, ids_of_branch
+from reasoningbank_langgraph.bank import MemoryBank, Where, ids_of_branch
 from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
 from reasoningbank_langgraph.records import RetrievedMemory
@@ -18,7 +18,7 @@ from reasoningbank_langgraph.text import render_memories
 
 RiskyCall = Callable[[Mapping[str, Any]], str]
 """From the arguments of a call to what it does, in plain words: failures are looked up by this text."""
-_EXPERIENCES, _LESSONS = 10, 3
+_LESSONS = 3
 _DECIDE = "You are about to call {tools}, which has not happened yet. Decide again, knowing what failed before.\n\n"
 
 
@@ -37,9 +37,16 @@ class Check:
         request: the request to the model.
         calls: name of the tool and what the call does, in words, of each call.
         template: labels of the bank.
+        where: which lessons, beside that they are failures.
     """
 
-    def __init__(self, request: ModelRequest[Any], calls: Sequence[tuple[str, str]], template: Sequence[str]) -> None:
+    def __init__(
+        self,
+        request: ModelRequest[Any],
+        calls: Sequence[tuple[str, str]],
+        template: Sequence[str],
+        where: Where | None,
+    ) -> None:
         state = request.state
         context = Context.here("check_before", ensure_config(), state)
         self.request, self.calls = request, calls
@@ -47,8 +54,9 @@ class Check:
         attempt: Mapping[str, Any] = state["attempt"]  # type: ignore[typeddict-item]
         self.asked: dict[str, Any] = {
             "task_id": attempt["task_id"],
-            "k": _EXPERIENCES,
-            "max_items": 3 * _EXPERIENCES,
+            "k": _LESSONS,
+            "max_items": _LESSONS,
+            "where": {**(where or {}), "outcome": "failure"},
             "thread_id": context.thread_id,
             "written": ids_of_branch(state),
             "attempt": attempt,
@@ -61,11 +69,12 @@ class Check:
         request: ModelRequest[Any],
         response: ModelResponse[Any],
         template: Sequence[str],
+        where: Where | None,
     ) -> Self | None:
         """Return the look that a response calls for; None if it calls none of these tools."""
         asked = [call for message in response.result if isinstance(message, AIMessage) for call in message.tool_calls]
         calls = [(call["name"], tools[call["name"]](call["args"])) for call in asked if call["name"] in tools]
-        return cls(request, calls, template) if calls else None
+        return cls(request, calls, template, where) if calls else None
 
     def failures(self, shown: Iterable[Mapping[str, Any]]) -> list[RetrievedMemory]:
         """Return failures that fit the calls and that the model was not shown in this turn."""
@@ -96,5 +105,5 @@ class Check:
 
 def _new(found: Iterable[Iterable[RetrievedMemory]], shown: Iterable[Mapping[str, Any]]) -> list[RetrievedMemory]:
     known = {memory["item"]["id"] for memory in shown}
-    fitting = {memory.item.id: memory for memories in found for memory in memories if memory.item.outcome == "failure"}
+    fitting = {memory.item.id: memory for memories in found for memory in memories}
     return [memory for name, memory in fitting.items() if name not in known][:_LESSONS]

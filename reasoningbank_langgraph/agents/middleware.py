@@ -118,7 +118,7 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         _check_purpose(learn=learn, use=use, shows=guard is not None or bool(check_before) or where is not None)
         self._template, self._placement = check_template(namespace), check_placement(placement)
-        self._risky = check_risky(check_before or {})
+        self._risky, self._where = check_risky(check_before or {}), where
         self._turns = Turns(f"{self.name} shows")
         self.state_schema = self._turns.schema
         nodes = LoopNodes(
@@ -221,7 +221,7 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
     def _check(self, request: ModelRequest[Any], response: Response, shown: Mapping[str, Any]) -> Check | None:
         if not shown or (shown.get("trial") or {}).get("withheld"):
             return None
-        return Check.before(self._risky, request, response, self._template)
+        return Check.before(self._risky, request, response, self._template, self._where)
 
     def _decided(
         self, response: Response, shown: Mapping[str, Any], failures: Sequence[RetrievedMemory]

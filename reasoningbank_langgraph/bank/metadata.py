@@ -1,18 +1,20 @@
-"""Which lessons a caller asks for, by their tags, scope and difficulty."""
+"""Which lessons a caller asks for, by their tags, scope, difficulty and outcome."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from reasoningbank_langgraph.bank.item_values import tag_field
+from reasoningbank_langgraph.records import Outcome
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.records import MemoryItem
 
 Where = Mapping[str, Any]
-"""Which lessons are looked for: `tags` (one, or several that a lesson must all have), `scope` and `difficulty`."""
-_FIELDS = ("tags", "scope", "difficulty")
+"""Which lessons are looked for: `tags` (one, or several that a lesson must all have), `scope`, `difficulty` and
+`outcome`."""
+_FIELDS = ("tags", "scope", "difficulty", "outcome")
 
 
 def check_where(where: Where | None) -> Where:
@@ -20,9 +22,11 @@ def check_where(where: Where | None) -> Where:
     asked = {} if where is None else where
     if not isinstance(asked, Mapping) or set(asked) - set(_FIELDS):
         raise ValueError(f"where takes {', '.join(_FIELDS)}, as in where={{'tags': 'algebra'}}, got {asked!r:.200}")
-    for name in ("scope", "difficulty"):
+    for name in _FIELDS[1:]:
         if not isinstance(asked.get(name), str | None):
             raise ValueError(f"where: {name} is text, got {asked[name]!r:.200}")
+    if asked.get("outcome") not in (None, *get_args(Outcome)):
+        raise ValueError(f"where: outcome is one of {', '.join(get_args(Outcome))}, got {asked['outcome']!r:.200}")
     _tags(asked)
     return asked
 

@@ -45,7 +45,7 @@ class BankReader(StoreAccess):
             thread_id: the thread that asks; None for no branch filter.
             written: ids this branch of the thread has written, oldest first.
             attempt: what `retrieve` recorded of the attempt that asks (`state["attempt"]`); tells branches apart.
-            where: only lessons with these `tags`, this `scope` and this `difficulty`, as in `{"tags": "algebra"}`.
+            where: only lessons of these `tags`, this `scope`, `difficulty`, `outcome`, as in `{"tags": "algebra"}`.
 
         Raises:
             ValueError: a number makes no sense, or `where` names anything else.

@@ -51,6 +51,14 @@ async def test_the_model_sees_failures_before_a_risky_call_and_its_second_decisi
     assert [message.text for message in result["messages"]] == ["Ship it.", "", "deployed to staging", "Deployed."]
 
 
+def test_a_crowd_of_successes_hides_no_failure():
+    crowd = [lesson(f"deploy to production {name}", task=f"Deploy {name} to production") for name in "abcdefghijkl"]
+    model = replies(calls(), "I do not deploy.")
+    careful(model, bank_with(*crowd, FAILED)).invoke(say("Ship it."), thread())
+    assert "back up before" in model.calls[1][-1].text
+    assert DONE == []
+
+
 def test_a_failure_is_shown_once_in_a_turn():
     model = replies(calls(), calls(), calls(call_id="c2"), "Deployed twice.")
     careful(model, bank_with(FAILED)).invoke(say("Ship it."), thread())

@@ -66,25 +66,29 @@ def test_of_linked_lessons_of_two_experiences_one_is_shown(kind, tmp_path):
 
 
 @STORES
-def test_only_lessons_with_the_tags_the_scope_and_the_difficulty_take_a_place(kind, tmp_path):
+def test_only_lessons_with_the_tags_the_scope_the_difficulty_and_the_outcome_take_a_place(kind, tmp_path):
     with open_store(kind, tmp_path / "bank") as store:
         bank = MemoryBank(store, NAMESPACE)
         for number in range(60):
             bank.add([lesson(f"other{number}", "red green blue", tags=("geometry",), scope="school")])
-        bank.add([lesson("one", "red", tags=("algebra", "Word  Problem"), scope="school", difficulty="hard")])
+        about = {"tags": ("algebra", "Word  Problem"), "scope": "school", "difficulty": "hard", "outcome": "failure"}
+        bank.add([lesson("one", "red", **about)])
         asked = {"task": "red green blue grey", "k": 3, "max_items": 9}
         for where in (
             {"tags": "algebra"},
             {"tags": ["word problem", "ALGEBRA"]},
             {"tags": "algebra", "scope": "school"},
             {"difficulty": "hard"},
+            {"outcome": "failure"},
         ):
             assert ids(bank.search(**asked, where=where)) == ["one"], where
         assert bank.search(**asked, where={"tags": ["algebra", "geometry"]}) == []
         assert len(ids(bank.search(**asked, where={"scope": "school", "tags": None}))) == 3
 
 
-@pytest.mark.parametrize("where", [{"outcome": "success"}, {"tags": 3}, {"scope": ["a"]}, ["tags"]])
+@pytest.mark.parametrize(
+    "where", [{"outcome": "sucess"}, {"status": "active"}, {"tags": 3}, {"scope": ["a"]}, ["tags"]]
+)
 def test_a_filter_of_another_kind_is_named(where):
     with pytest.raises(ValueError, match="where"):
         MemoryBank(InMemoryStore(), NAMESPACE).search("task", where=where)
