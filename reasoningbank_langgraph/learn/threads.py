@@ -141,7 +141,7 @@ class _Walk:
         """Learn from all threads with something new, oldest first."""
         if at_once < 1:
             raise ValueError(f"max_concurrency must be at least 1, got {at_once}")
-        if since is not None and since.tzinfo is None:
+        if since is not None and getattr(since, "tzinfo", None) is None:
             raise InvalidMomentError(f"since must be a time with its zone, got {since!r}")
         watermark = Watermark(self.store, self.template, self.reader.saver)
         begin = watermark.since()

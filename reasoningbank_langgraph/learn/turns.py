@@ -52,7 +52,7 @@ def marks(values: Values, names: ChannelNames) -> frozenset[str]:
     asked = [_key(place, one) for place, one in enumerate(conversation(values, names)) if _may_ask(one)]
     task = _task(values, names)
     own = [f"attempt {_name(values)}"] if _name(values) else [_task_mark(task, values, names)] if task else []
-    return frozenset([*asked, *own])
+    return frozenset([*asked, *own, *_records(values)])
 
 
 def turns(values: Values, before: frozenset[str], names: ChannelNames, thread_id: str) -> list[Turn]:
@@ -69,9 +69,18 @@ def turns(values: Values, before: frozenset[str], names: ChannelNames, thread_id
         return [_turn(values, names, group_digest(group, thread_id) if group else "")]
     task = "" if name else _task(values, names)
     if task and _task_mark(task, values, names) not in before:
-        return [_turn({**values, **dict.fromkeys(_OF_LOOP)}, names)]
-    found = _of_messages(conversation(values, names), before)
+        found = [_turn({**values, **dict.fromkeys(_OF_LOOP)}, names)]
+    else:
+        found = _of_messages(conversation(values, names), before)
+    if _records(values) - before:  # a loop inside the graph has learned in this run
+        found = [turn._replace(skip="already_learned") for turn in found]
     return found if found or before else [Turn(None, "no_task")]
+
+
+def _records(values: Values) -> frozenset[str]:
+    """Return marks of what the loop has written into the bank, where the state holds the ids."""
+    lists = (values.get(name) for name in ("written", "kept"))
+    return frozenset(f"record {name}" for names in lists if isinstance(names, list) for name in names)
 
 
 def _name(values: Values) -> str:

@@ -177,6 +177,7 @@ def test_what_makes_no_sense_is_refused_before_anything_is_asked(past):
     given = {"model": past.model, "checkpointer": past.saver, "store": past.store, "namespace": NAMESPACE}
     wrong = [
         ({"since": datetime(2026, 1, 1)}, InvalidMomentError),
+        ({"since": "2026-01-01"}, InvalidMomentError),
         ({"max_concurrency": 0}, ValueError),
         ({"checkpointer": None}, TypeError),
         ({"store": {}}, InvalidStoreError),

@@ -1,9 +1,12 @@
 """Runs of the loop and walks over their threads learn each attempt once, whichever comes first."""
 
 from datetime import UTC, datetime
+from typing import Annotated
 
 import pytest
 from langchain.agents import create_agent
+from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import (
     ReasoningBankMiddleware,
@@ -13,6 +16,7 @@ from reasoningbank_langgraph import (
     create_reasoning_bank,
     learn_from_threads,
 )
+from reasoningbank_langgraph.state import add_ids
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.flows import KINDS, TASKS, differing_model, open_flow, solve, told
 from tests.learn.past import Past, ask, chat, config, said
@@ -216,3 +220,39 @@ def test_an_agent_with_the_middleware_is_not_learned_from_twice_and_what_it_was_
     first, second = past.bank().episodes()
     assert (first.shown, second.shown) == ((), (shown.id,))
     assert [change.actor for change in past.bank().log()][-1] == "threads"
+
+
+class Outer(TypedDict, total=False):
+    task: str
+    answer: str
+    written: Annotated[list[str], add_ids]
+
+
+def test_a_graph_in_which_the_loop_is_one_node_is_not_learned_from_twice():
+    past = Past()
+    inner = create_reasoning_bank(solve, model=learner(), namespace=("math", "{user_id}")).compile()
+    builder = StateGraph(Outer)
+    builder.add_node("loop", inner)
+    builder.add_edge(START, "loop")
+    app = builder.compile(checkpointer=past.saver, store=past.store)
+    for task in ("first thing", "second thing"):
+        app.invoke({"task": task}, config())
+    before = past.rows()
+    for known in (app, None):
+        assert past.learn(known, since=EVER).reasons == {"already_learned": 2}
+    assert past.rows() == before
+
+
+def test_two_answers_to_one_message_on_two_branches_are_two_attempts():
+    past, answers = Past(), iter(("one", "two", "three"))
+    graph = chat(lambda _: {"messages": [("ai", next(answers))]}, checkpointer=past.saver)
+    ask(graph, "first", "second")
+    begun = next(state for state in graph.get_state_history(config()) if state.next == ("answer",))
+    graph.invoke(None, {"configurable": {**begun.config["configurable"], "user_id": "ann"}})
+    coverage = past.learn()
+    assert (coverage.seen, coverage.learned) == (3, 3)
+    assert [(one.task, one.answer) for one in past.bank().episodes()] == [
+        ("first", "one"),
+        ("second", "two"),
+        ("second", "three"),
+    ]
