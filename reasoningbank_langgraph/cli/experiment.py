@@ -59,7 +59,7 @@ _Concurrency = Annotated[
         min=1, help="Number of problems to work on at once.", show_default="as many as a local model takes, else 1"
     ),
 ]
-_LeaveOut = Annotated[
+LeaveOut = Annotated[
     bool, typer.Option("--leave-out-failed", help="Go on without problems that could not be learned from.")
 ]
 _PriceIn = Annotated[float, typer.Option(min=0, help="Price of a million prompt tokens.")]
@@ -101,7 +101,7 @@ def phase1(
     modes: _Modes = "parallel",
     agreement: _Agreement = 1.0,
     concurrency: _Concurrency = None,
-    leave_out_failed: _LeaveOut = False,
+    leave_out_failed: LeaveOut = False,
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
 ) -> None:
@@ -125,7 +125,7 @@ def stream(
     k: _K = 1,
     attempts: _Attempts = "3",
     modes: _Modes = "parallel",
-    leave_out_failed: _LeaveOut = False,
+    leave_out_failed: LeaveOut = False,
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
 ) -> None:
@@ -152,7 +152,7 @@ def scaling(
     modes: _Modes = "parallel,sequential",
     fixed_k: _FixedK = False,
     concurrency: _Concurrency = None,
-    leave_out_failed: _LeaveOut = False,
+    leave_out_failed: LeaveOut = False,
     price_in: _PriceIn = 0.0,
     price_out: _PriceOut = 0.0,
 ) -> None:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reasoningbank_langgraph.cli.bank import chosen_banks, open_bank
-from reasoningbank_langgraph.cli.experiment import carry_out
+from reasoningbank_langgraph.cli.experiment import LeaveOut, carry_out
 from reasoningbank_langgraph.cli.identifiers import format_namespace
 from reasoningbank_langgraph.cli.terminal import console, error_console, named_errors
 
@@ -36,6 +36,7 @@ def probe(
     ] = None,
     limit: Annotated[int, typer.Option(min=20, max=100, help="Most problems to compare on.")] = 100,
     max_tokens: Annotated[int, typer.Option(min=1, help="Token limit of one solution.")] = 512,
+    leave_out_failed: LeaveOut = False,
     out: Annotated[Path, typer.Option(help="Folder of the run. The same command resumes it.")] = Path("probe"),
     as_json: Annotated[
         bool, typer.Option("--json", help="Print what was found as JSON, and the rest on stderr.")
@@ -47,13 +48,10 @@ def probe(
     from reasoningbank_langgraph.experiments.summary import Summary
 
     shown = error_console if as_json else console
-    given: dict[str, Any] = {"model": model, "max_tokens": max_tokens}
+    settings: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "leave_out_failed": leave_out_failed}
     with named_errors():
-        if namespace is not None and bank is None:
-            raise typer.BadParameter("is the namespace of a bank: name its folder too", param_hint="--namespace")
-        if bank is not None:
-            given |= {"bank": bank, "namespace": _only_bank(bank, namespace)}
-        config = probe_config(file, limit=limit, learn=learn, **given)
+        settings |= _given_bank(bank, namespace, learn)
+        config = probe_config(file, limit=limit, learn=learn, **settings)
         shown.print(_plan(config))
         carry_out(config, out, shown)
         summary = Summary.model_validate_json((out / SUMMARY).read_bytes())
@@ -63,6 +61,17 @@ def probe(
             console.print(json.dumps({"advice": advice.to_json(), "reply_lengths": lengths, **summary.to_json()}))
         else:
             _print(summary, lengths, advice)
+
+
+def _given_bank(folder: Path | None, namespace: str | None, learn: int | None) -> dict[str, Any]:
+    """Return the settings that name a bank, none where one is to be learned."""
+    if folder is None:
+        if namespace is not None:
+            raise typer.BadParameter("is the namespace of a bank: name its folder too", param_hint="--namespace")
+        return {}
+    if learn is not None:
+        raise typer.BadParameter("nothing is learned where a bank is named", param_hint="--learn")
+    return {"bank": folder, "namespace": _only_bank(folder, namespace)}
 
 
 def _only_bank(folder: Path, namespace: str | None) -> tuple[str, ...]:

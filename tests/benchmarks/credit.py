@@ -15,11 +15,13 @@ from reasoningbank_langgraph.records import Provenance
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 from ..policies.lesson_world import see_all, selected_by_disagreement  # noqa: TID252 - the world of the tests
+from .writes import WriteCount
 
 
-def milliseconds(folder, experiences):
-    """Return the median times of a write and a search in two banks, one of which has credit for each lesson."""
+def cost(folder, experiences):
+    """Return median times of a write and a search, and writes, in two banks, one with credit for each lesson."""
     stores = {known: ChromaStore.from_path(folder / str(known), embeddings=HashEmbeddings()) for known in (False, True)}
+    writes = {known: WriteCount(store) for known, store in stores.items()}
     times = {(known, step): [] for known in stores for step in ("write", "search")}
     for step in ("write", "search"):
         for number in range(experiences):
@@ -32,7 +34,8 @@ def milliseconds(folder, experiences):
                 times[known, step].append((time.perf_counter() - started) * 1000)
     for store in stores.values():
         store.close()
-    return {case: statistics.median(values) for case, values in times.items()}
+    counts = {known: counted.total / experiences for known, counted in writes.items()}
+    return {case: statistics.median(values) for case, values in times.items()}, counts
 
 
 def write(bank, number, *, known):
@@ -73,10 +76,11 @@ def main():
     print(f"\na useless lesson that is shown only where attempts without it disagree, against those: {utility:+.3f}")
 
     with tempfile.TemporaryDirectory() as folder:
-        times = milliseconds(Path(folder), experiences)
+        times, writes = cost(Path(folder), experiences)
     for step in ("write", "search"):
         without, known = times[False, step], times[True, step]
         print(f"a {step} without credit {without:.2f} ms, with {known:.2f} ms: {known / without:.2f} times")
+    print(f"writes of the store an experience: {writes[False]:.2f} without credit, {writes[True]:.2f} with")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from reasoningbank_langgraph.testing import HashEmbeddings
 
 from ..loop_fakes import learner, solver  # noqa: TID252 - the fakes of the tests
 from ..policies.guard_runs import NEVER, first_decisions, paired_runs  # noqa: TID252 - the runs of the tests
+from .writes import WriteCount
 
 RATES = [(0.06, 0.25), (0.155, 0.155), (0.25, 0.06), (0.10, 0.15)]
 
@@ -23,11 +24,12 @@ def after(pairs):
     return "-" if pairs >= NEVER else f"{pairs:.0f}"
 
 
-def milliseconds(folder, tasks):
-    """Return the median times of a task in the whole loop, without a guard and with one, on a bank on disk each."""
-    times, graphs = {False: [], True: []}, {}
+def cost(folder, tasks):
+    """Return median times and mean writes of a task in the loop, without a guard and with one, a bank on disk each."""
+    times, graphs, writes = {False: [], True: []}, {}, {}
     for guarded in times:
         store = ChromaStore.from_path(folder / str(guarded), embeddings=HashEmbeddings())
+        writes[guarded] = WriteCount(store)
         built = create_reasoning_bank(solver, model=learner(), guard=Guard(share=1e-9) if guarded else None)
         graphs[guarded] = built.compile(store=store)
     for number in range(tasks):
@@ -37,7 +39,7 @@ def milliseconds(folder, tasks):
             times[guarded].append((time.perf_counter() - started) * 1000)
     for graph in graphs.values():
         graph.store.close()
-    return [statistics.median(times[guarded]) for guarded in times]
+    return [(statistics.median(times[guarded]), writes[guarded].total / tasks) for guarded in times]
 
 
 def main():
@@ -60,9 +62,10 @@ def main():
         off = sum(state == "off" for _, state in found)
         print(f"| {share} | {off} | {after(statistics.median(number for number, _ in found))} |")
     with tempfile.TemporaryDirectory() as folder:
-        without, guarded = milliseconds(Path(folder), tasks)
+        (without, plain), (guarded, counted) = cost(Path(folder), tasks)
     print(f"\na task in the whole loop, bank on disk, model at 0 ms: {without:.2f} ms, with a guard {guarded:.2f} ms")
-    print(f"the guard adds {guarded - without:.2f} ms a task, {guarded / without:.2f} times, and no write of its own")
+    print(f"the guard adds {guarded - without:.2f} ms a task, {guarded / without:.2f} times")
+    print(f"writes of the store a task: {plain:.2f} without, {counted:.2f} with a guard")
 
 
 if __name__ == "__main__":

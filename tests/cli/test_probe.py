@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 from types import SimpleNamespace
 
@@ -141,14 +142,20 @@ def test_a_bank_that_is_there_is_shown_as_it_was_when_the_probe_began(bank, prob
     assert {one for row in arms["memory"] for one in row.shown} == {"i1"}
     assert {one for row in arms["examples"] for one in row.shown} == {"a1"}
     assert len(server.bodies) - asked == 20 * 7
+    assert "/bank.jsonl" in (tmp_path / "out" / ".gitignore").read_text().splitlines()
+    shutil.rmtree(tmp_path / "out" / "banks")  # as if killed before the copy was embedded
+    more = MemoryItem(title="T", description="D", content="C", outcome="success", task="t")
     with ChromaStore.from_path(bank, embeddings=HashEmbeddings()) as store:
-        MemoryBank(store, ("math", "ann")).forget_all()
-        MemoryBank(store, ("math", "bob")).add([MemoryItem(title="T", description="D", content="C", outcome="success",
-                                                           task="t")])  # fmt: skip
-    again = probe(f"--bank={bank}", "--namespace=math/bob", "--limit=20", out=tmp_path / "out")
-    assert again.exit_code == 1
-    assert "namespace (['math', 'ann'] there, ['math', 'bob'] here)" in again.output
-    assert len(server.bodies) - asked == 20 * 7
+        for labels in (("math", "ann"), ("math", "bob")):
+            MemoryBank(store, labels).add([more])
+    again = probe(f"--bank={bank}", "--namespace=math/ann", "--limit=20", out=tmp_path / "out")
+    assert (again.exit_code, len(server.bodies) - asked) == (0, 20 * 7)
+    either = probe(f"--bank={bank}", "--limit=20", out=tmp_path / "out")
+    assert either.exit_code == 2
+    assert "math/ann, math/bob: name one" in either.output
+    other = probe(f"--bank={bank}", "--namespace=math/bob", "--limit=20", out=tmp_path / "out")
+    assert other.exit_code == 1
+    assert "namespace (['math', 'ann'] there, ['math', 'bob'] here)" in other.output
 
 
 @pytest.mark.parametrize(
@@ -158,6 +165,7 @@ def test_a_bank_that_is_there_is_shown_as_it_was_when_the_probe_began(bank, prob
         (["--limit=19"], 2, "--limit"),
         (["--namespace=math"], 2, "name its folder too"),
         (["--bank=nowhere"], 2, "there is no bank at nowhere"),
+        (["--bank=nowhere", "--learn=9"], 2, "nothing is learned where a bank is named"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_a_model_is_asked(more, code, problem, probe, tmp_path, server):

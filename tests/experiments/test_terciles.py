@@ -80,6 +80,19 @@ def test_an_arm_of_several_attempts_is_compared_with_as_many_without_memory():
     assert groups["gated-3", "vote-3"] == groups["half-3", "vote-3"] == "same attempts"
 
 
+def test_examples_are_put_in_order_by_the_tasks_of_examples_and_lessons_by_those_of_lessons():
+    far = [graded("examples", number, right=True, score=(90 - number) / 100) for number in range(12)]
+    summary = summarise([*near_copies_help(), *far], config(arms=("baseline", "memory", "examples")))
+    parts = of(summary, "similarity", "examples")
+    assert [(part.low, part.high, part.against) for part in parts] == [
+        (0.79, 0.82, "baseline"),
+        (0.83, 0.86, "baseline"),
+        (0.87, 0.9, "baseline"),
+    ]
+    assert of(summary, "similarity") == of(summarise(near_copies_help(), config()), "similarity")
+    assert len(of(summary, "reply length", "examples")) == 3
+
+
 @pytest.mark.parametrize(
     "given",
     [
