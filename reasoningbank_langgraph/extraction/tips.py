@@ -28,8 +28,11 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _TITLE_WORDS = 12
-_NO_ENDING = frozenset(["a", "an", "and", "after", "as", "at", "by", "each", "for", "from", "in", "into", "is", "it",
-    "of", "on", "or", "per", "some", "than", "that", "the", "their", "to", "when", "where", "with", "you"])  # fmt: skip
+_BREAKS = frozenset(["after", "and", "based", "before", "by", "from", "given", "into", "on", "or", "than", "that",
+    "using", "when", "where", "which", "with"])  # fmt: skip
+"""Words with which a part begins that a title can do without."""
+_NO_ENDING = _BREAKS | frozenset(["a", "an", "as", "at", "each", "for", "in", "is", "it", "of", "per", "some", "the",
+    "their", "to", "you"])  # fmt: skip
 
 
 def parse_tip(reply: object) -> ParsedItems:
@@ -74,11 +77,13 @@ def _when_and_what(text: str) -> tuple[str, str] | None:
 
 
 def _title(when: str) -> str:
-    """Return the first few words of the condition that say something."""
-    words = (_OPENING.sub("", when, count=1) or when).split()[:_TITLE_WORDS]
+    """Return the first few words of the condition that say something, without a part that has no room."""
+    words = (_OPENING.sub("", when, count=1) or when).split()
+    if len(words) > _TITLE_WORDS:
+        begins = [word.startswith("(") or word.casefold() in _BREAKS for word in words[:_TITLE_WORDS]]
+        breaks = [place for place, is_break in enumerate(begins) if is_break and place > 2]
+        words = words[: max(breaks, default=_TITLE_WORDS)]
     while len(words) > 1 and words[-1].strip(",;:").casefold() in _NO_ENDING:
         words.pop()
-    title = " ".join(words)
-    title = title if ")" in title else title.partition(" (")[0]
-    title = title.rstrip(",;:")
+    title = " ".join(words).rstrip(",;:")
     return title[0].upper() + title[1:]

@@ -36,7 +36,7 @@ TESTS = {
     "math_answers/matching.py": "math_answers",
     "experiments/stats.py": "experiments/test_stats.py",
     "experiments/wording.py": "experiments/test_wording.py experiments/test_summary.py",
-    "experiments/leaks": "experiments/test_leaks.py experiments/test_near_copies.py experiments/test_summary.py",
+    "experiments/leaks": "experiments/test_leaks.py experiments/test_near_copies.py experiments/test_summary_leaks.py",
 }
 """The tests of each file, or of each file of a folder."""
 CHOICE = ("-m", "not slow and not real_model and not network", "-k", "not [postgres")

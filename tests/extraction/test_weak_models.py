@@ -163,6 +163,14 @@ def test_a_tip_of_no_use_is_asked_for_again(said):
             "Add it up.",
         ),
         (
+            "When a problem asks for the total amount of money of different groups with known averages and known "
+            "sizes, multiply and add.",
+            "Total amount of money of different groups with known averages",
+            "Use this when a problem asks for the total amount of money of different groups with known averages and "
+            "known sizes.",
+            "Multiply and add.",
+        ),
+        (
             "When a problem asks for what is left, follow these steps:\n1. Add what was used.\n2. Subtract it.",
             "What is left",
             "Use this when a problem asks for what is left.",
@@ -204,6 +212,8 @@ def test_a_tip_that_is_no_lesson_says_why(said, reason):
         ({"content": "The problem statement is unclear."}, "about_prompt"),
         ({"content": "Identify what is known. Use the known information to find the unknown."}, "says_nothing"),
         ({"content": "Break the problem into smaller parts, and solve each part step by step."}, "says_nothing"),
+        ({"content": "Set up an equation that relates the known values to the unknown. Solve it."}, "says_nothing"),
+        ({"content": "Set up an equation for the distance that both have covered."}, None),
         ({"content": "Break the problem into the hours of each day, and add them."}, None),
     ],
 )
