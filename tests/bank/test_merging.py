@@ -104,6 +104,28 @@ def test_what_cannot_stand_for_one_lesson_is_refused(chosen, says):
         bank.as_of(utc_now()).merge(["a", "b"])
 
 
+def test_an_imported_merged_lesson_still_knows_what_it_stands_for(tmp_path):
+    bank, other = filled(indexed_memory()), MemoryBank(indexed_memory(), ("n",))
+    first = bank.merge(["a", "b"])
+    second = bank.merge([first.id, "c"])
+    bank.export_jsonl(tmp_path / "bank.jsonl")
+    other.import_jsonl(tmp_path / "bank.jsonl")
+    assert ids(other.search("a warm day", k=9)) == [second.id]
+    for task in ("red green apples", "red green pears", "cold winter night"):
+        assert other.search(task, k=9) == []
+    assert other.undo_merge(second.id) == [first.id, "c"]
+    assert other.undo_merge(first.id) == ["a", "b"]
+
+
+def test_lessons_of_a_file_that_stand_for_each_other_are_imported(tmp_path):
+    bank, other = MemoryBank(indexed_memory(), NAMESPACE), MemoryBank(indexed_memory(), ("n",))
+    bank.add([lesson("a", "red green apples", supersedes=("b",))])
+    bank.add([lesson("b", "red green pears", supersedes=("a", "gone"))])
+    bank.export_jsonl(tmp_path / "bank.jsonl")
+    assert other.import_jsonl(tmp_path / "bank.jsonl").added == 2
+    assert ids(other.search("red green plums", k=9, max_items=9)) == ["a", "b"]
+
+
 def test_forgetting_an_original_forgets_what_was_made_of_it():
     bank = filled(indexed_memory())
     merged = bank.merge(["a", "b"])

@@ -20,6 +20,7 @@ from reasoningbank_langgraph.bank.item_values import (
 )
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.bank.rows.ledger import draft
+from reasoningbank_langgraph.bank.upkeep.merges import add_sources
 from reasoningbank_langgraph.errors import ImportFileError
 from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.policies import ChangeKind
@@ -54,6 +55,7 @@ def import_file(namespace: Namespace, match: Match, path: Path, exported: Export
     kept = yield from rows_where(place, {})
     episodes = _fresh_episodes(path, exported.episodes, {row.key: to_episode(row) for row in kept})
     groups = [_puts(namespace, match, items, known_experiences, names) for items in fresh]
+    add_sources([op for group in groups for op in group], rows)
     added = sum(map(len, groups))
     written: list[PutOp] = []
     for batch in _batches([*groups, *([put_episode(episode, place)] for episode in episodes)]):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid5
 
-from langgraph.store.base import Item
+from langgraph.store.base import Item, PutOp
 
 from reasoningbank_langgraph.bank.branches import Branch, visibility
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, content_key, put, to_item, without_secrets
@@ -37,7 +37,7 @@ def merge(namespace: Namespace, match: Match, ids: Sequence[str], text: Mapping[
     changed = {name: with_status(rows[name].value, "superseded", moment) for name in ids if name not in gone}
     if row is not None and row.value["status"] != "active":
         changed[merged.id] = with_status(row.value, "active", moment)
-    sources = [source for name in ids for source in _sources(rows[name])]
+    sources = _sources(ids, {name: each.value for name, each in rows.items()})
     puts = [put(merged, namespace, match, carries_task_vector=True, sources=sources)] if row is None else []
     if changed:
         superseded, reason = {"status": "superseded"}, f"merged into {merged.id}"
@@ -102,6 +102,20 @@ def seen_from(
     return [hit for hit in hits if all(map(may_be_shown, sources[hit.key]))]
 
 
+def add_sources(puts: Sequence[PutOp], rows: Iterable[Item]) -> None:
+    """Let the merged lessons of an import say again what an export leaves out: which lessons they stand for.
+
+    Args:
+        puts: they write lessons.
+        rows: the bank.
+    """
+    new = {op.key: cast("dict[str, Any]", op.value) for op in puts if op.value}
+    values = {row.key: row.value for row in rows} | new
+    for value in new.values():
+        if value["supersedes"] and not value.get("redistil_run"):
+            value["sources"] = _sources(value["supersedes"], values)
+
+
 def _originals(rows: Rows, ids: Sequence[str]) -> list[MemoryItem]:
     """Return the lessons to merge.
 
@@ -145,13 +159,25 @@ def _common(values: Iterable[str | None]) -> str | None:
     return several.pop() if len(several) == 1 else None
 
 
-def _sources(row: SearchItem) -> list[dict[str, Any]]:
-    """Return what says of an original which tasks and branches may see it; of a merged one, of those it stands for."""
-    if known := row.value.get("sources"):
-        return list(known)
-    line = {name: row.value["provenance"].get(name) for name in ("line", "origin", "after")}
-    facts = {name: row.value[name] for name in _OF_SOURCE if name in row.value}
-    return [{"id": row.key, "provenance": line, **facts}]
+def _sources(names: Iterable[str], values: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what says of each of these lessons which tasks and branches may see it; of merged ones, of their own."""
+    found: dict[str, dict[str, Any]] = {}
+    seen, ahead = set[str](), list(names)
+    while ahead:
+        name = ahead.pop()
+        if name in seen or name not in values:
+            continue
+        seen.add(name)
+        value = values[name]
+        if known := value.get("sources"):
+            found |= {source["id"]: source for source in known}
+        elif value["supersedes"] and not value.get("redistil_run"):
+            ahead += value["supersedes"]
+        else:
+            line = {field: value["provenance"].get(field) for field in ("line", "origin", "after")}
+            facts = {field: value[field] for field in _OF_SOURCE if field in value}
+            found[name] = {"id": name, "provenance": line, **facts}
+    return list(found.values())
 
 
 def _as_row(namespace: Namespace, source: Mapping[str, Any]) -> Item:
