@@ -197,6 +197,26 @@ def test_a_run_learned_before_attempts_were_kept_goes_on_and_is_refused_examples
     assert {last.bank_digest} == {row.bank_digest for row in worlds.by_arm(whole)["memory"]}
 
 
+def test_a_bank_that_was_broken_off_while_it_was_frozen_is_completed(done, folder, tmp_path, monkeypatch):
+    write, written = MemoryBank.add, []
+
+    def broken_off(bank, items, **more):
+        if len(written) == 3:
+            raise KeyboardInterrupt
+        written.append(write(bank, items, **more))
+        return written[-1]
+
+    with monkeypatch.context() as killed:
+        killed.setattr(MemoryBank, "add", broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            worlds.carry_out(settings(folder), tmp_path / "out")
+    again = worlds.by_arm(worlds.carry_out(settings(folder), tmp_path / "out"))
+    for name, rows in worlds.by_arm(done[1]).items():
+        assert [(row.bank_digest, row.shown, row.right) for row in again[name]] == [
+            (row.bank_digest, row.shown, row.right) for row in rows
+        ]
+
+
 def test_prompts_of_examples_are_written_down_as_they_were_sent(done):
     run = done[1]
     prompts = {one["hash"]: one["messages"] for one in map(json.loads, run.prompts.path.read_text().splitlines())}
