@@ -18,7 +18,7 @@ Names are imported when they are first used, so importing the package loads neit
 - `solvers`: solvers that users bring: functions, Runnables and agents
 - `agents`: memory for agents that are built elsewhere: a middleware, a tool that asks, a function that remembers
 - `matts`: memory-aware test-time scaling (paper section 4): several attempts at a task, all with the same memory
-- `learn`: learning at another time than in the run: from the threads that a checkpointer holds
+- `learn`: learning at another time than in the run: from attempts that wait, and from threads of the past
 - `policies`: what follows from counted outcomes: whether memory is shown at all, and which lessons come first
 - `bank`: the memory bank: lessons and episodes in any LangGraph store
 - `store`: ChromaStore: a complete LangGraph store on Chroma. Nothing outside this folder imports chromadb
@@ -48,7 +48,14 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.matts import Scaling, create_matts
     from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
     from reasoningbank_langgraph.policies import Guard, Policy
-    from reasoningbank_langgraph.records import Attempt, Episode, MemoryItem, RetrievedMemory, Verdict
+    from reasoningbank_langgraph.records import (
+        Attempt,
+        Episode,
+        MemoryItem,
+        PendingAttempt,
+        RetrievedMemory,
+        Verdict,
+    )
     from reasoningbank_langgraph.state import ReasoningBankState
     from reasoningbank_langgraph.store import ChromaStore
 
@@ -64,6 +71,7 @@ _HOMES = {
     "LLMJudge": "judges",
     "MemoryBank": "bank",
     "MemoryItem": "records",
+    "PendingAttempt": "records",
     "Policy": "policies",
     "ReasoningBankError": "errors",
     "ReasoningBankMiddleware": "agents",
@@ -96,6 +104,7 @@ __all__ = [
     "LLMJudge",
     "MemoryBank",
     "MemoryItem",
+    "PendingAttempt",
     "Policy",
     "ReasoningBankError",
     "ReasoningBankMiddleware",

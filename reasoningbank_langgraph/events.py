@@ -124,6 +124,8 @@ class ConsolidatedEvent(_Event):
     """Ids of lessons that are now known to do harm, and were taken out of sight."""
     effects: NotRequired[dict[Effect, int]]
     """How many lessons the policy did something else with than adding them."""
+    pending: NotRequired[list[str]]
+    """Ids of attempts that now wait for a verdict or for a model; `MemoryBank.resolve` takes them."""
     error: NotRequired[str]
     """Why the bank could not be reached. The lessons then wait in `unwritten`."""
 

@@ -11,6 +11,7 @@ from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.matts.build import build_matts
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
+from reasoningbank_langgraph.nodes._defer import Learn, check_learn
 from reasoningbank_langgraph.nodes._loop import LoopNodes, check_guard
 from reasoningbank_langgraph.solvers import heard_by, solver_node
 from reasoningbank_langgraph.state import ChannelNames, LoopState, Selector, loop_state
@@ -18,8 +19,8 @@ from reasoningbank_langgraph.state import ChannelNames, LoopState, Selector, loo
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import Match, Show, Where
     from reasoningbank_langgraph.chat.models import ModelLike
+    from reasoningbank_langgraph.extraction.metadata import Metadata
     from reasoningbank_langgraph.judges import JudgeLike
-    from reasoningbank_langgraph.nodes._metadata import Metadata
     from reasoningbank_langgraph.policies import Guard, PolicyLike
 
 
@@ -31,7 +32,7 @@ def create_reasoning_bank(
     judge_model: ModelLike | None = None,
     extract_model: ModelLike | None = None,
     namespace: str | Sequence[str] = DEFAULT_NAMESPACE,
-    learn: bool = True,
+    learn: Learn = True,
     k: int = 1,
     max_items: int = 3,
     min_score: float | None = None,
@@ -53,7 +54,8 @@ def create_reasoning_bank(
     """Wrap a solver into the loop of ReasoningBank (paper section 3.2, figure 2).
 
     A run goes on if the store, the judge or a model cannot be reached: `memory_error`, the verdict or `extraction` says
-    so, and lessons that were not written wait for the thread's next run. So a `retry_policy` on these nodes, also one
+    so. Lessons that were not written wait for the thread's next run, and an attempt that was not judged or distilled
+    waits in the bank (`MemoryBank.pending`). So a `retry_policy` on these nodes, also one
     set by `set_node_defaults`, never acts on an outage: let the model (`max_retries`) and the store's client retry.
 
     Example:
@@ -78,7 +80,9 @@ def create_reasoning_bank(
         extract_model: model that distils lessons.
         namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context, so
             that each tenant has a bank.
-        learn: whether to learn; with False the graph only retrieves, and the bank stays as it is.
+        learn: whether to learn, and when. True: in the run. False: not at all, the graph only retrieves. `"deferred"`:
+            the run ends after the answer, and the attempt waits for `MemoryBank.resolve`; no model is needed for that.
+            `"background"`: the run ends likewise, and a worker of this process judges and distils (`learn.drain`).
         k: number of experiences to retrieve.
         max_items: largest number of lessons to show.
         min_score: lowest similarity, 0..1.
@@ -105,9 +109,9 @@ def create_reasoning_bank(
         An uncompiled graph: choose checkpointer, store and name with `compile`.
 
     Raises:
-        ValueError: `learn` is on and a node that needs a model has none, or off beside a guard; the solver is a
-            compiled graph that reads neither `messages` nor `task`; or `state_schema` has something of its own in a
-            channel that the loop fills, such as `trial` or `episodes`.
+        ValueError: `learn` is none of the four, or it is on and a node that needs a model has none, or off beside a
+            guard; the solver is a compiled graph that reads neither `messages` nor `task`; or `state_schema` has
+            something of its own in a channel that the loop fills, such as `trial` or `episodes`.
         TypeError: `judge` is not a judge, `guard` is not a guard, or a model is not a model.
         NamespaceError: stores refuse a label of the namespace.
     """
@@ -123,7 +127,7 @@ def create_reasoning_bank(
         max_items=max_items,
         min_score=min_score,
         match=match,
-        guard=check_guard(guard, learn=learn),
+        guard=check_guard(guard, learn=check_learn(learn)),
         time_limit=time_limit,
         episodes=episodes,
         show=show,
@@ -142,7 +146,7 @@ def create_reasoning_bank(
         ("solve", solver_node(solver, nodes.names, schema)),
     ]
     if learn:
-        steps += nodes.learning()
+        steps += nodes.learning(learn)
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(schema)
     builder.add_sequence(steps)
     builder.add_edge(START, "retrieve")

@@ -14,10 +14,10 @@ from reasoningbank_langgraph.errors import (
 
 DEFAULT_NAMESPACE = ("reasoningbank",)
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-CREDIT, EPISODES, GUARD, LEFT_OUT = "~credit", "~episodes", "~guard", "~leftout"
+CREDIT, EPISODES, GUARD, LEFT_OUT, PENDING = "~credit", "~episodes", "~guard", "~leftout", "~pending"
 HEADS, LEDGER = "~heads", "~ledger"
 THREADS = "~threads"
-RESERVED_ENDINGS = (CREDIT, EPISODES, GUARD, HEADS, LEDGER, LEFT_OUT, THREADS)
+RESERVED_ENDINGS = (CREDIT, EPISODES, GUARD, HEADS, LEDGER, LEFT_OUT, PENDING, THREADS)
 """How the last label ends where a namespace holds what belongs to a bank and is no lesson: it lies beside the bank, so
 that a search of the bank never meets it."""
 

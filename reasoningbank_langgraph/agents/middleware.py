@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     from reasoningbank_langgraph.bank import Show, Where
+    from reasoningbank_langgraph.extraction.metadata import Metadata
     from reasoningbank_langgraph.nodes._base import MemoryNode, Update
-    from reasoningbank_langgraph.nodes._metadata import Metadata
     from reasoningbank_langgraph.policies import Guard, PolicyLike
     from reasoningbank_langgraph.records import RetrievedMemory
 

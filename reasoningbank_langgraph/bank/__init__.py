@@ -13,8 +13,8 @@
 - `branches`: which of a thread's lessons a branch of it may see, and which are known to belong to another branch
 - `snapshots`: a bank as it was at some moment: what had been written by then and not yet retired
 - `minting`: which new lessons a bank takes, by a policy, and which old ones make room for them
-- `rows`: what is known beside them: the worth of each lesson, and what the guard found
-- `upkeep`: changes that somebody asks for: made anew, forgotten, set aside
+- `rows`: what is known beside them: the worth of each lesson, what the guard found, which attempts wait
+- `upkeep`: changes that somebody asks for: made anew, judged later, forgotten, set aside
 - `exchange`: a bank as a file, out and in
 - `lineage`: a bank as a graph: what each lesson was born from, where it was shown, what took its place
 - `arguments`: checks of arguments: a mistake is named
@@ -39,6 +39,7 @@ from reasoningbank_langgraph.bank.searching import check_question
 from reasoningbank_langgraph.bank.upkeep.distillations import Undone
 from reasoningbank_langgraph.bank.upkeep.pruning import Pruned
 from reasoningbank_langgraph.bank.upkeep.redistil import Redistilled
+from reasoningbank_langgraph.bank.upkeep.verdicts import ResolveResult
 
 __all__ = [
     "EXAMPLE_FLOOR",
@@ -52,6 +53,7 @@ __all__ = [
     "Pruned",
     "Recalled",
     "Redistilled",
+    "ResolveResult",
     "Show",
     "Totals",
     "Treated",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Item
 
     from reasoningbank_langgraph.policies import Evidence, PolicyLike
-    from reasoningbank_langgraph.records import Episode, MemoryItem, RetrievedExample, RetrievedMemory
+    from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt, RetrievedExample, RetrievedMemory
 
 
 class Totals(NamedTuple):
@@ -62,11 +62,12 @@ class StoreAccess:
         evidence: Evidence | None,
         policy: PolicyLike,
         written: Iterable[str],
+        pending: PendingAttempt | None,
         cap: int,
     ) -> Ops[adding.WeighedResult]:
         trial, credit = evidence or (None, None)
         chosen = for_embedder(check_policy(policy, self.match), self.store)
-        left = adding.Experience(check_items(items), tuple(episodes), trial, credit, chosen, as_ids(written))
+        left = adding.Experience(check_items(items), tuple(episodes), trial, credit, chosen, as_ids(written), pending)
         return adding.add(self.namespace, self.match, left, cap)
 
     def _search(self, question: Question) -> Ops[list[RetrievedMemory]]:

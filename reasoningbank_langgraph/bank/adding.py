@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp, PutOp
@@ -13,6 +14,7 @@ from reasoningbank_langgraph.bank.item_values import (
     Namespace,
     content_key,
     delete,
+    is_of_verdict,
     put,
     put_episode,
     to_item,
@@ -24,11 +26,12 @@ from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.bank.rows.crediting import count_credit
 from reasoningbank_langgraph.bank.rows.guarding import Counted, count
 from reasoningbank_langgraph.bank.rows.ledger import ACTIVE, draft, draft_of_rows
+from reasoningbank_langgraph.bank.rows.pending import end_waiting, let_wait
 from reasoningbank_langgraph.bank.upkeep.forgetting import change_of_status
 from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
 from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.policies import GroupCredit, Policy
-from reasoningbank_langgraph.records import Episode, MemoryItem
+from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt
 
 if TYPE_CHECKING:
     from langgraph.store.base import SearchItem
@@ -68,19 +71,34 @@ class Experience(NamedTuple):
     credit: GroupCredit | None = None
     policy: Policy = Policy(copies="append")
     written: frozenset[str] = frozenset()
+    pending: PendingAttempt | None = None
+    """The attempt, if something of it is still to be learned."""
+    marks: Mapping[str, Any] = MappingProxyType({})
+    """Further fields of the rows of lessons and episodes."""
+    told: Sequence[PutOp] = ()
+    """What the ledger says beside what it says of every write."""
+
+    @property
+    def records(self) -> list[Episode | MemoryItem | PendingAttempt]:
+        """All that is written."""
+        return [*self.episodes, *self.items, *([self.pending] if self.pending else [])]
 
 
 def add(namespace: Namespace, match: Match, left: Experience, cap: int) -> Ops[WeighedResult]:
     """Write what one experience left, unless its attempt is in the bank already; remove rows of an earlier call."""
     if len(left.items) > cap:
         raise TooManyItemsError(len(left.items), cap)
-    if len({item.experience_id for item in left.items} | {episode.experience_id for episode in left.episodes}) > 1:
+    if len({record.experience_id for record in left.records}) > 1:
         raise InvalidRecordError("add() takes the records of one experience: call it once for each")
     trial = yield from count(namespace, left.trial)
     credit = yield from count_credit(namespace, left.credit or _credit_of_pair(left, trial))
-    evidence = [*trial.puts, *credit.puts]
+    evidence = [*left.told, *trial.puts, *credit.puts]
     if credit.harmful:
         evidence += (yield from change_of_status(namespace, credit.harmful, "quarantined", _HARM, "credit"))[1]
+    if left.pending:
+        evidence += yield from let_wait(namespace, left.pending)
+    else:
+        evidence += yield from end_waiting(namespace, [*left.episodes, *left.items])
     result = yield from _add_records(namespace, match, left, evidence, credit.harmful)
     result.switched, result.quarantined = trial.switched, credit.harmful
     return result
@@ -100,9 +118,10 @@ def _add_records(
 ) -> Ops[WeighedResult]:
     """Write lessons and episodes and, in the same batch, what the experience says of the memory it was shown.
 
-    Where its lessons were made anew since, no lesson is left to write: those are of the same attempt.
+    Where its lessons were made anew since, or it was judged anew, no lesson is left to write: those are of the same
+    attempt.
     """
-    episodes = yield from _new_episodes(namespace, left.episodes)
+    episodes, overturned = yield from _new_episodes(namespace, left)
     kept = [*episodes, *draft(namespace, "added", [op.key for op in episodes], after=ACTIVE, reason=_reason(left))]
     if not left.items:
         yield from _write([*kept, *evidence])
@@ -118,7 +137,8 @@ def _add_records(
         _warn_of_other_outcome([row.value for row in same_attempt], left.items[0])
         yield from _write(evidence)
         return WeighedResult(known, 0)
-    if any(item.redistil_run for item in stored.values()):
+    made_anew = any(item.redistil_run for item in stored.values())
+    if made_anew or overturned or any(map(is_of_verdict, same_attempt)):
         yield from _write([*kept, *evidence])
         return WeighedResult(known, 0)
     old = [row for row in same_attempt if row.key in stored]
@@ -138,7 +158,7 @@ def _take(
     stored = {row.key: to_item(row) for row in old}
     minted = yield from mint(Mint(namespace, match, left.policy, left.written), _fresh(left.items, stored), before)
     kept = [item.id for item in left.items if content_key(item) not in minted.out]
-    puts = [put(item, namespace, match, carries_task_vector=item.id == kept[0]) for item in minted.items]
+    puts = [put(item, namespace, match, carries_task_vector=item.id == kept[0], **left.marks) for item in minted.items]
     puts += [delete(name, namespace) for name in stored.keys() - set(kept)]
     coming = len(kept) if minted.items else 0
     room, evicted = yield from make_room(namespace, left.policy.capacity, coming, {*stored, *harmful})
@@ -180,14 +200,15 @@ def _reason(left: Experience) -> str:
     return f"learned from {outcomes}" + (f", judged by {judges}" if judges else "")
 
 
-def _new_episodes(namespace: Namespace, episodes: Sequence[Episode]) -> Ops[list[PutOp]]:
-    """Return what writes the episodes that the bank lacks."""
-    if not episodes:
-        return []
+def _new_episodes(namespace: Namespace, left: Experience) -> Ops[tuple[list[PutOp], bool]]:
+    """Return what writes the episodes that the bank lacks, and whether one that it has was judged anew."""
+    if not left.episodes:
+        return [], False
     place = beside(namespace, EPISODES)
-    found = yield [GetOp(place, episode.id) for episode in episodes]
-    lacking = [episode for episode, row in zip(episodes, found, strict=True) if row is None]
-    return [put_episode(without_secrets(episode), place) for episode in lacking]
+    found = yield [GetOp(place, episode.id) for episode in left.episodes]
+    lacking = [episode for episode, row in zip(left.episodes, found, strict=True) if row is None]
+    puts = [put_episode(without_secrets(episode), place, **left.marks) for episode in lacking]
+    return puts, any(row.value.get("earlier") for row in found if row)
 
 
 def _write(ops: Sequence[PutOp]) -> Ops[None]:

@@ -24,9 +24,10 @@ from reasoningbank_langgraph.bank.upkeep import forgetting
 from reasoningbank_langgraph.bank.upkeep.merging import Merging
 from reasoningbank_langgraph.bank.upkeep.pruning import Pruning
 from reasoningbank_langgraph.bank.upkeep.redistil import Redistilling
+from reasoningbank_langgraph.bank.upkeep.resolving import Resolving
 from reasoningbank_langgraph.namespaces import check_filled
 from reasoningbank_langgraph.policies import Evidence, GuardStatus, PolicyLike
-from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, ItemStatus, MemoryItem
+from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, ItemStatus, MemoryItem, PendingAttempt
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
-class MemoryBank(BankReader, Redistilling, Pruning, Merging, Explaining, Contradicting):
+class MemoryBank(BankReader, Redistilling, Pruning, Merging, Resolving, Explaining, Contradicting):
     """The lessons of one namespace, and the episodes they were learned from.
 
     Args:
@@ -80,6 +81,7 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Explaining, Contrad
         evidence: Evidence | None = None,
         policy: PolicyLike = "append",
         written: Iterable[str] = (),
+        pending: PendingAttempt | None = None,
         cap: int = ITEMS_PER_GROUP,
     ) -> WeighedResult:
         """Write the lessons of one attempt: all together or none, and once, however often this is called.
@@ -96,6 +98,8 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Explaining, Contrad
             policy: what becomes of lessons that the bank has already: `append`, `skip`, `link`, or a `Policy`.
             written: ids this branch of the thread has written; other lessons of the thread are then of other branches,
                 as far as that can be told, and take no new one's place.
+            pending: the attempt, if it waits for a verdict or its lessons; `resolve` learns from it later. One that
+                the bank has learned from does not wait again.
             cap: the most items that are accepted.
 
         Raises:
@@ -104,7 +108,7 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Explaining, Contrad
             UnmeasuredEmbedderError: near copies are to be linked, and it is unknown how similar they are.
             PastBankError: this bank came from `as_of()` and is read-only.
         """
-        return self._write(self._add(items, episodes, evidence, policy, written, cap))
+        return self._write(self._add(items, episodes, evidence, policy, written, pending, cap))
 
     async def aadd(
         self,
@@ -114,10 +118,11 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Explaining, Contrad
         evidence: Evidence | None = None,
         policy: PolicyLike = "append",
         written: Iterable[str] = (),
+        pending: PendingAttempt | None = None,
         cap: int = ITEMS_PER_GROUP,
     ) -> WeighedResult:
         """Async form of `add`."""
-        return await self._awrite(self._add(items, episodes, evidence, policy, written, cap))
+        return await self._awrite(self._add(items, episodes, evidence, policy, written, pending, cap))
 
     def guard(self, model: str = "") -> GuardStatus:
         """Return what the guard knows of this bank and a model (`Guard.model`): the state of memory, with figures."""
@@ -157,13 +162,15 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Explaining, Contrad
         cascade: bool = True,
         reason: str = "",
     ) -> list[str]:
-        """Remove lessons and episodes for good, chosen by exactly one of id, thread, run or experience.
+        """Remove lessons and attempts for good, chosen by exactly one of id, thread, run or experience.
+
+        Attempts are episodes and those that wait, of which then nothing is learned any more.
 
         Their vectors are removed too. `ChromaStore.vacuum()` removes what the store's files keep of deleted rows, and
         `checkpointer.delete_thread()` removes checkpoints, which this leaves alone.
 
         Args:
-            id: one lesson or one episode. An episode is also removed with the last of its lessons.
+            id: one lesson or one attempt. An attempt is also removed with the last of its lessons.
             thread_id: everything that a thread learned.
             run_id: everything that one run learned.
             experience_id: everything learned from one attempt.
@@ -171,7 +178,7 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Explaining, Contrad
             reason: why, for the ledger, which keeps the ids and none of the text.
 
         Returns:
-            The ids of the lessons that were removed, and `id` if it was that of an episode.
+            The ids of the lessons that were removed, and `id` if it was that of an attempt.
 
         Raises:
             ValueError: none or several of the four are given, or an empty one.
@@ -194,7 +201,7 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Explaining, Contrad
         return await self._awrite(forgetting.forget(self.namespace, chosen, cascade=cascade, reason=reason))
 
     def forget_all(self, *, reason: str = "") -> list[str]:
-        """Remove every lesson and episode of this namespace for good, and none of the namespaces below it.
+        """Remove every lesson and attempt of this namespace for good, and none of the namespaces below it.
 
         The ledger stays; it holds ids and no text.
 
@@ -211,6 +218,7 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Explaining, Contrad
         """Write every lesson and episode to a file, one a line after a header line; return how many lessons there are.
 
         The file appears whole or not at all. It holds no vectors: texts are embedded again when it is imported.
+        Attempts that wait (`pending()`) stay here: resolve them first to take along what they teach.
         """
         items = self.items()
         jsonl.write(Path(path), items, self.episodes())

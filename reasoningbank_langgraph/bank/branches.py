@@ -11,9 +11,8 @@ from langchain_core.runnables import RunnableConfig
 from reasoningbank_langgraph.bank.arguments import as_id
 from reasoningbank_langgraph.bank.item_values import NEVER, Namespace, to_item
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
-from reasoningbank_langgraph.bank.upkeep.forgetting import remove
+from reasoningbank_langgraph.bank.upkeep.forgetting import attempts_where, remove
 from reasoningbank_langgraph.errors import UnknownBranchError
-from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.state.lineage import Line, Lines, micros, next_line
 
@@ -66,9 +65,10 @@ def ids_of_branch(state: Mapping[str, Any]) -> list[str]:
     """Return the ids of the records of a state: written, the lessons last, and on their way into the bank."""
     entries = [state, *(state.get("unwritten") or ())]
     episodes = [episode["id"] for entry in entries for episode in entry.get("episodes") or ()]
+    pending = [entry["pending"]["id"] for entry in entries if entry.get("pending")]
     waiting = [item for entry in state.get("unwritten") or () for item in entry["items"]]
     lessons = (lesson["id"] for lesson in [*(state.get("lessons") or ()), *waiting])
-    return [*(state.get("kept") or ()), *episodes, *(state.get("written") or ()), *lessons]
+    return [*(state.get("kept") or ()), *episodes, *pending, *(state.get("written") or ()), *lessons]
 
 
 def visibility(namespace: Namespace, branch: Branch, rows: Sequence[Item]) -> Ops[IsVisible]:
@@ -109,7 +109,7 @@ def checkpointed(graph: Graph, thread_id: str) -> Graph:
 def orphans(namespace: Namespace, thread_id: str, state: StateSnapshot, *, forget: bool) -> Ops[list[MemoryItem]]:
     """Return the items of a thread that belong to a branch other than that of its state; remove them if asked to.
 
-    The episodes of that branch are removed with them.
+    The episodes of that branch, and its attempts that wait, are removed with them.
 
     Raises:
         UnknownBranchError: the state does not say what was written; or items are to be removed and the branch of some
@@ -130,9 +130,9 @@ def orphans(namespace: Namespace, thread_id: str, state: StateSnapshot, *, forge
         )
     found = [row for row in rows if relations.get(row.key) == "other"]
     if forget:
-        episodes = yield from rows_where(beside(namespace, EPISODES), {"thread_id": thread_id})
-        lines = _lines(branch, [*rows, *episodes])
-        orphaned = [row for row in branch.unknown_rows(episodes) if lines.relation(row.value) == "other"]
+        attempts = yield from attempts_where(namespace, {"thread_id": thread_id})
+        lines = _lines(branch, [*rows, *attempts])
+        orphaned = [row for row in branch.unknown_rows(attempts) if lines.relation(row.value) == "other"]
         keys, reason = {row.key for row in [*found, *orphaned]}, "of a branch that its thread went back on"
         yield from remove(namespace, keys, reason)
     return [to_item(row) for row in found]

@@ -15,6 +15,7 @@ from reasoningbank_langgraph.namespaces import bank_of
 from reasoningbank_langgraph.records import (
     Episode,
     MemoryItem,
+    PendingAttempt,
     Utility,
     has_visible_text,
     normalise_task,
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 Match = Literal["both", "task", "lesson"]
 """What a task is compared with. `task`: the task a lesson was learned on, as in the paper; `lesson`: its title and
 description; `both`: both of these, where the nearer one counts."""
-Kept = TypeVar("Kept", MemoryItem, Episode)
+Kept = TypeVar("Kept", MemoryItem, Episode, PendingAttempt)
+Known = TypeVar("Known", MemoryItem, Episode)
 
 Namespace = tuple[str, ...]
 
@@ -42,6 +44,9 @@ MATCHED_CHARS = 2_000
 """How much of a task is embedded; embedders cut or refuse long texts."""
 EXAMPLE_CHARS = 6_000
 """Characters of an example, task and solution; as many as the lessons before a task may have."""
+OVERTURNED, LATER = "overturned", "later_verdict"
+"""Fields of lessons whose attempt was judged anew. `overturned`: the verdict a superseded one was learned under;
+`later_verdict`: the one that a lesson learned after it belongs to."""
 TASK_VECTOR = "query"
 """The field whose vector is that of the task; one item of each experience carries it."""
 
@@ -56,7 +61,7 @@ def _key(task: str) -> str:
     return task_key(without_invisible(" ".join(task.split())))
 
 
-def without_secrets(record: Kept) -> Kept:
+def without_secrets(record: Known) -> Known:
     """Return a lesson or an episode as a bank may hold it: its texts contain no secret and stay within their caps."""
     texts: dict[str, Any] = {
         field: cut(redact_secrets(getattr(record, field)).text, cap) for field, cap in record.caps.items()
@@ -107,10 +112,16 @@ def put(item: MemoryItem, namespace: Namespace, match: Match, *, carries_task_ve
     return PutOp(namespace, item.id, {**_row(item, namespace), **more, "index": index}, index or False)
 
 
-def put_episode(episode: Episode, namespace: Namespace) -> PutOp:
-    """Return the operation that writes an episode, with the vector of its task."""
+def put_episode(episode: Episode, namespace: Namespace, **more: Any) -> PutOp:
+    """Return the operation that writes an episode, with the vector of its task and further fields of its row."""
     value = {**_common(episode, namespace), "retired": NEVER, "example": "yes" if is_example(episode) else "no"}
-    return PutOp(namespace, episode.id, value, [TASK_VECTOR])
+    return PutOp(namespace, episode.id, {**value, **more}, [TASK_VECTOR])
+
+
+def put_pending(attempt: PendingAttempt, namespace: Namespace) -> PutOp:
+    """Return the operation that writes an attempt that waits: no search looks for it, so it has no vector."""
+    value = {**_common(attempt, namespace), "retired": NEVER, "status": "waiting"}
+    return PutOp(namespace, attempt.id, value, index=False)
 
 
 def is_example(episode: Episode) -> bool:
@@ -154,6 +165,11 @@ def name_of(namespace: Namespace) -> dict[str, str]:
     return {"bank" if bank_of(namespace) == namespace else "beside": "/".join(namespace)}
 
 
+def is_of_verdict(row: Item) -> bool:
+    """Say whether a lesson was learned under a verdict that another one overturned, or under that other one."""
+    return OVERTURNED in row.value or LATER in row.value
+
+
 def attempt_of_row(row: Item) -> str:
     """Return what a lesson and an episode of one attempt have in common."""
     return str(row.value["attempt_digest"] or row.value["experience_id"])
@@ -170,7 +186,7 @@ def _row(item: MemoryItem, namespace: Namespace) -> dict[str, Any]:
     }
 
 
-def _common(record: MemoryItem | Episode, namespace: Namespace) -> dict[str, Any]:
+def _common(record: MemoryItem | Episode | PendingAttempt, namespace: Namespace) -> dict[str, Any]:
     return {
         **record.to_json(),
         **name_of(namespace),
@@ -196,6 +212,11 @@ def to_item(row: Item) -> MemoryItem:
 def to_episode(row: Item) -> Episode:
     """Return the episode a row holds. Raises `StoreCorruptedError` if it holds none."""
     return _record(row, Episode, "an episode")
+
+
+def to_pending(row: Item) -> PendingAttempt:
+    """Return the attempt a row holds. Raises `StoreCorruptedError` if it holds none."""
+    return _record(row, PendingAttempt, "an attempt that waits")
 
 
 def _record(row: Item, kind: type[Kept], name: str) -> Kept:

@@ -29,5 +29,5 @@ class Outages:
         self._reported.add(kind)
         message = redact_secrets(f"{type(error).__name__}: {error}"[:600]).text
         logger.log(
-            level, "%s failed, the run goes on and learns nothing from it: %s%s", who, message, way_out(cause) or ""
+            level, "%s failed, the run goes on and learns nothing for now: %s%s", who, message, way_out(cause) or ""
         )

@@ -11,6 +11,7 @@
 - `guard`: `reasoningbank bank guard`: whether memory is on, and by which figures
 - `upkeep`: `reasoningbank bank redistil`, `prune`, `log`, `why`, `graph` and `contradictions`
 - `learn`: `reasoningbank learn`: lessons from the threads that a checkpointer holds
+- `pending`: `reasoningbank pending`, `resolve` and `resolve-overdue`: attempts that wait for a verdict or for a model
 - `model`: `reasoningbank model`: list local models and download them
 - `audit`: `reasoningbank judge-audit`: how often a judge is right on attempts with known answers
 - `experiment`: `reasoningbank experiment`: does memory help this model on these problems?
@@ -31,6 +32,7 @@ from reasoningbank_langgraph.cli.demo import demo
 from reasoningbank_langgraph.cli.experiment import experiment_app
 from reasoningbank_langgraph.cli.learn import learn
 from reasoningbank_langgraph.cli.model import model_app
+from reasoningbank_langgraph.cli.pending import pending, resolve, resolve_overdue
 from reasoningbank_langgraph.cli.probe import probe
 from reasoningbank_langgraph.cli.solve import solve
 from reasoningbank_langgraph.cli.terminal import Commands, prepare
@@ -52,6 +54,9 @@ app.command()(solve)
 app.command()(learn)
 app.command()(judge_audit)
 app.command()(probe)
+app.command()(pending)
+app.command()(resolve)
+app.command()(resolve_overdue)
 app.add_typer(bank_app, name="bank")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(model_app, name="model")

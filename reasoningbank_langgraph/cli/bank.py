@@ -193,7 +193,7 @@ def filled_bank(store: ChromaStore, namespace: str) -> MemoryBank:
     from reasoningbank_langgraph.bank import MemoryBank
 
     memory = MemoryBank(store, parse_namespace(namespace), actor=ACTOR)
-    if not memory.items() and not memory.episodes() and not guards_of(memory):
+    if not (memory.items() or memory.episodes() or memory.pending() or guards_of(memory)):
         raise _unknown(namespace)
     return memory
 

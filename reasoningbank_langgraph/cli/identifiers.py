@@ -14,7 +14,9 @@ from reasoningbank_langgraph.text.visible import is_invisible
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import Where
-    from reasoningbank_langgraph.records import Episode, MemoryItem
+    from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt
+
+    Known = Episode | MemoryItem | PendingAttempt
 
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -68,7 +70,7 @@ def parse_where(given: list[str] | None) -> Where:
     return {**others, "tags": tags} if tags else others
 
 
-def known_by(record: MemoryItem | Episode) -> dict[str, str | None]:
+def known_by(record: Known) -> dict[str, str | None]:
     """Return the ids that a lesson or an episode is known by, named like the options of `bank forget`."""
     source = record.provenance
     return {"item": record.id, "experience": record.experience_id, "thread": source.thread_id, "run": source.run_id}

@@ -26,10 +26,11 @@ from reasoningbank_langgraph.cli.solve_report import plural
 from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.embeddings import embedder_name
 from reasoningbank_langgraph.namespaces import check_filled
-from reasoningbank_langgraph.records import Episode
+from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt
 
 if TYPE_CHECKING:
-    from reasoningbank_langgraph.records import ItemStatus, MemoryItem
+    from reasoningbank_langgraph.cli.identifiers import Known
+    from reasoningbank_langgraph.records import ItemStatus
 
 _Namespace = Annotated[str, typer.Option(help="Namespace of the lessons, as `bank show` prints it.")]
 
@@ -42,8 +43,11 @@ def export_(
 ) -> None:
     """Write the lessons of a namespace to a JSONL file."""
     with open_bank(bank) as store:
-        count = filled_bank(store, namespace).export_jsonl(file)
-        console.print(f"{plural(count, 'lesson')} written to {file}")
+        memory = filled_bank(store, namespace)
+        count, waiting = memory.export_jsonl(file), len(memory.pending())
+        verb = "waits" if waiting == 1 else "wait"
+        left = f"; {plural(waiting, 'attempt')} {verb} here and will not be in it" if waiting else ""
+        console.print(f"{plural(count, 'lesson')} written to {file}{left}")
 
 
 @bank_app.command("import")
@@ -160,12 +164,14 @@ def _forget_all(memory: MemoryBank, *, yes: bool) -> None:
     console.print(f"{count} removed from {place}")
 
 
-def _records(memory: MemoryBank) -> dict[str, MemoryItem | Episode]:
-    records: list[MemoryItem | Episode] = [*memory.items(), *memory.episodes()]
+def _records(memory: MemoryBank) -> dict[str, Known]:
+    records: list[Known] = [*memory.pending(), *memory.items(), *memory.episodes()]
     return {record.id: record for record in records}
 
 
-def _count(records: Collection[MemoryItem | Episode]) -> str:
-    episodes = sum(isinstance(record, Episode) for record in records)
-    lessons = plural(len(records) - episodes, "lesson")
-    return f"{lessons} and {plural(episodes, 'episode')}" if episodes else lessons
+def _count(records: Collection[Known]) -> str:
+    """Return how many records of each kind there are; lessons also if there are none."""
+    kinds = {"lesson": MemoryItem, "episode": Episode, "waiting attempt": PendingAttempt}
+    counts = {name: sum(isinstance(record, kind) for record in records) for name, kind in kinds.items()}
+    told = [plural(count, name) for name, count in counts.items() if count or name == "lesson"]
+    return " and ".join([", ".join(told[:-1]), told[-1]] if told[1:] else told)

@@ -17,6 +17,7 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
         ImportFileError (ValueError)               a file is not the export of a bank; nothing was imported
         InvalidMomentError (ValueError)            a moment is neither a time with its zone nor a checkpoint
         PastBankError                              a bank as it was cannot be written to
+        UnknownAttemptError (LookupError)          a bank has no attempt with this id
         UnknownBranchError                         a graph does not know what a thread wrote
         UnmeasuredEmbedderError (ValueError)       a bank cannot tell near copies by its embedder
         CannotMergeError (ValueError)              lessons cannot be merged into one
@@ -71,6 +72,7 @@ from reasoningbank_langgraph.errors.bank import (
     CannotMergeError,
     InvalidMomentError,
     PastBankError,
+    UnknownAttemptError,
     UnknownBranchError,
     UnmeasuredEmbedderError,
 )
@@ -185,6 +187,7 @@ __all__ = [
     "StoreUnavailableError",
     "TooFewAttemptsError",
     "TooManyItemsError",
+    "UnknownAttemptError",
     "UnknownBranchError",
     "UnknownModelFileError",
     "UnlearnedProblemsError",

@@ -13,6 +13,17 @@ class PastBankError(ReasoningBankError):
     """A bank as it was at some moment cannot be written to."""
 
 
+class UnknownAttemptError(ReasoningBankError, LookupError):
+    """A bank holds no attempt with this id: none that waits, no episode and no lesson of one."""
+
+    def __init__(self, attempt_id: str) -> None:
+        self.attempt_id = attempt_id
+        super().__init__(
+            f"the bank has no attempt {attempt_id!r}: pending() and episodes() list their ids, and one that was "
+            "forgotten is gone; is it the namespace that the attempt was made in?"
+        )
+
+
 class UnknownBranchError(ReasoningBankError):
     """A graph does not know what a thread wrote on its present branch."""
 

@@ -9,6 +9,8 @@
 - `contrast`: lessons from what sets several attempts at one task apart (paper section 4)
 - `anew`: lessons made anew from the episodes of one experience, with ids that are the same in every run
 - `results`: what an attempt leaves for the bank: lessons as items, and episodes. All ids are made, none is drawn
+- `metadata`: what the caller says of lessons: their tags, scope and difficulty
+- `waiting`: an attempt as it waits in a bank, without secrets, and back: as one that can be judged and distilled
 - `quotations`: lessons that the text of an attempt contains: a task or a tool's output must not write lessons
 """
 
@@ -17,6 +19,7 @@ from reasoningbank_langgraph.extraction.anew import Redistiller, judged_again
 from reasoningbank_langgraph.extraction.asking import ModelLimits, ask_lessons, items_schema
 from reasoningbank_langgraph.extraction.extractor import PROMPT_HASH, Judged, LessonExtractor
 from reasoningbank_langgraph.extraction.results import IDS, Origin, episode_id, make_episodes, make_items
+from reasoningbank_langgraph.extraction.waiting import Waiting, make_pending
 
 __all__ = [
     "IDS",
@@ -27,6 +30,7 @@ __all__ = [
     "ModelLimits",
     "Origin",
     "Redistiller",
+    "Waiting",
     "accept",
     "ask_lessons",
     "episode_id",
@@ -34,4 +38,5 @@ __all__ = [
     "judged_again",
     "make_episodes",
     "make_items",
+    "make_pending",
 ]

@@ -61,12 +61,12 @@ def make_episodes(group: Sequence[Judged], origin: Origin, model: str) -> list[E
 def _episode(judged: Judged, origin: Origin, model: str, ordinal: int) -> Episode:
     attempt, verdict = judged
     texts = {
-        "task": attempt.task,
-        "solution": _visible(without_memories(_solution(attempt), attempt.memories)),
-        "answer": _visible(attempt.answer or ""),
-        "rationale": _visible(verdict.rationale),
+        "solution": without_memories(_solution(attempt), attempt.memories),
+        "answer": attempt.answer or "",
+        "rationale": verdict.rationale,
     }
-    whole = {field: redact_secrets(text).text for field, text in texts.items()}
+    whole = {"task": redact_secrets(attempt.task).text}
+    whole |= {field: clean_text_of(text) for field, text in texts.items()}
     short: dict[str, Any] = {field: cut(text, Episode.caps[field]) for field, text in whole.items()}
     return Episode(
         id=episode_id(origin.provenance.attempt_digest, ordinal),
@@ -87,8 +87,9 @@ def episode_id(digest: str, ordinal: int = 0) -> str:
     return str(uuid5(IDS, f"episode|{digest}|{ordinal}"))
 
 
-def _visible(text: str) -> str:
-    return without_invisible(split_lines(text))
+def clean_text_of(text: str) -> str:
+    """Return a text of an attempt without secrets and without what cannot be seen."""
+    return redact_secrets(without_invisible(split_lines(text))).text
 
 
 def _solution(attempt: Attempt) -> str:

@@ -1,5 +1,6 @@
-"""Learning at another time than in the run: from the threads that a checkpointer holds.
+"""Learning at another time than in the run: from attempts that wait, and from the threads that a checkpointer holds.
 
+- `overdue`: attempts that wait too long, or for a model only: judged by a model, or given up
 - `threads`: walks the threads, judges and distils what was not learned yet
 - `attempts`: one attempt of a thread: judged, distilled and written, unless the bank holds it
 - `asking`: who judges and who distils, for a caller without a loop or with one
@@ -11,6 +12,19 @@
 """
 
 from reasoningbank_langgraph.learn.coverage import Coverage, Skip, SkipReason
+from reasoningbank_langgraph.learn.overdue import Overdue, aresolve_overdue, resolve_overdue
 from reasoningbank_langgraph.learn.threads import alearn_from_threads, learn_from_threads
+from reasoningbank_langgraph.nodes._background import adrain, drain
 
-__all__ = ["Coverage", "Skip", "SkipReason", "alearn_from_threads", "learn_from_threads"]
+__all__ = [
+    "Coverage",
+    "Overdue",
+    "Skip",
+    "SkipReason",
+    "adrain",
+    "alearn_from_threads",
+    "aresolve_overdue",
+    "drain",
+    "learn_from_threads",
+    "resolve_overdue",
+]

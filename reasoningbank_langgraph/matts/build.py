@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableLambda
@@ -10,7 +12,7 @@ from langgraph.graph import START, StateGraph
 
 from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
-from reasoningbank_langgraph.matts.contrast import create_contrast
+from reasoningbank_langgraph.matts.contrast import create_contrast, left_by_rollouts
 from reasoningbank_langgraph.matts.fan_out import create_fan_out, create_gather, create_next
 from reasoningbank_langgraph.matts.records import MattsState
 from reasoningbank_langgraph.matts.refine import create_refine
@@ -21,14 +23,15 @@ from reasoningbank_langgraph.matts.select_node import create_select
 from reasoningbank_langgraph.matts.solver_channels import SolverChannels
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE
 from reasoningbank_langgraph.nodes._base import MemoryNode
+from reasoningbank_langgraph.nodes._defer import Learn, check_learn
 from reasoningbank_langgraph.nodes._loop import LoopNodes, check_guard
 from reasoningbank_langgraph.solvers import heard_by
 from reasoningbank_langgraph.state import ChannelNames, Selector, loop_state
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import Match, Show, Where
+    from reasoningbank_langgraph.extraction.metadata import Metadata
     from reasoningbank_langgraph.judges import JudgeLike
-    from reasoningbank_langgraph.nodes._metadata import Metadata
     from reasoningbank_langgraph.nodes.retrieve import Heard
     from reasoningbank_langgraph.policies import Guard, PolicyLike
 
@@ -56,7 +59,7 @@ def create_matts(
     memory: MemoryUse = "all",
     unaided: int | None = None,
     agreement: float = 1.0,
-    learn: bool = True,
+    learn: Learn = True,
     experiences: int = 1,
     max_items: int = 3,
     min_score: float | None = None,
@@ -114,7 +117,8 @@ def create_matts(
             run only if the first ones disagree; see `Scaling` for this and the next two.
         unaided: with `on_disagreement`, rollouts without memory that are run first.
         agreement: with `on_disagreement`, the share of them whose answer then stands.
-        learn: False retrieves only: the bank stays as it is, and rollouts are judged only if there is a judge.
+        learn: as in `create_reasoning_bank`. Rollouts are judged before one is selected; with False and `"deferred"`
+            only if there is a judge or a model.
         experiences: experiences to retrieve.
         max_items: lessons to show in all.
         min_score: floor of the similarity, 0..1.
@@ -155,7 +159,7 @@ def create_matts(
         max_items=max_items,
         min_score=min_score,
         match=match,
-        guard=check_guard(guard, learn=learn),
+        guard=check_guard(guard, learn=check_learn(learn)),
         time_limit=time_limit,
         episodes=episodes,
         show=show,
@@ -186,7 +190,7 @@ def create_matts(
 
 
 def build_matts(
-    solver: Any, scaling: Scaling, nodes: LoopNodes, *, learn: bool, own: type[Any] | None
+    solver: Any, scaling: Scaling, nodes: LoopNodes, *, learn: Learn, own: type[Any] | None
 ) -> StateGraph[Any, Any, Any, Any]:
     """Return the graph of MaTTS.
 
@@ -194,7 +198,7 @@ def build_matts(
         solver: as in `create_reasoning_bank`.
         scaling: what is tried on one task.
         nodes: makes the nodes that MaTTS shares with the loop.
-        learn: False retrieves only.
+        learn: when it learns, False for not at all.
         own: the user's own state.
     """
     if nodes.guard is not None and scaling.memory == "none":
@@ -202,7 +206,7 @@ def build_matts(
             "a guard compares tasks with memory and without it, and memory='none' shows none: leave one out"
         )
     names, schema = nodes.names, loop_state(MattsState, nodes.names, own)
-    judges = learn or nodes.judged_by is not None or nodes.critic_like is not None
+    judges = learn in (True, "background") or nodes.judged_by is not None or nodes.critic_like is not None
     attempt = create_rollout_graph(
         solver,
         checks=scaling.checks_each,
@@ -219,13 +223,19 @@ def build_matts(
     builder.add_node("select", _select(scaling, nodes), input_schema=schema)
     builder.add_edge("rollout", "gather")
     _add_memory(builder, scaling, nodes, heard_by(solver, names, attempt.builder.state_schema, show=nodes.show))
-    if learn:
+    if learn is True:
         compares = scaling.memory == "half"
         contrast = create_contrast(nodes.distiller(), names, compares=compares, time_limit=nodes.time_limit)
         builder.add_node("extract", contrast, input_schema=schema)
         builder.add_node("consolidate", nodes.consolidate(), input_schema=schema)
         builder.add_edge("select", "extract")
         builder.add_edge("extract", "consolidate")
+    elif learn:
+        steps = nodes.learning(learn, partial(left_by_rollouts, compares=scaling.memory == "half"))
+        for name, node in steps:
+            builder.add_node(name, node, input_schema=schema)
+        for before, name in pairwise(["select", *(name for name, _ in steps)]):
+            builder.add_edge(before, name)
     return builder
 
 

@@ -15,10 +15,12 @@ from reasoningbank_langgraph.extraction.contrast import (
     alternating,
     make_group_items,
 )
+from reasoningbank_langgraph.extraction.results import episode_id
 from reasoningbank_langgraph.matts.records import judged_rollout, rollouts_of
 from reasoningbank_langgraph.matts.with_and_without import credit_of
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.nodes.extract import lessons_update, origin_of
+from reasoningbank_langgraph.nodes._defer import Left
+from reasoningbank_langgraph.nodes.extract import lessons_update, origin_of, waiting_update
 from reasoningbank_langgraph.policies import GroupCredit
 from reasoningbank_langgraph.records import Episode, MemoryItem
 from reasoningbank_langgraph.state.attempts import solving_model
@@ -62,24 +64,44 @@ def create_contrast(
 
     def update(group: Sequence[Judged], distilled: Extraction, context: Context, started: float) -> Update:
         items, episodes, credit = list[MemoryItem](), list[Episode](), None
+        selected, solved_by = selected_rollout(context.state), solving_model(context.state, names)
+        origin = group_origin(group or [selected], caller.model_name, context)
+        kept = kept_rollouts(group, selected)
         if group:
-            origin = group_origin(group, caller.model_name, context)
             items = make_group_items(group, distilled, origin)
-            kept = kept_rollouts(group, selected_rollout(context.state))
-            episodes = make_episodes(kept, origin, solving_model(context.state, names))
-            credit = group_credit(context.state, origin, [*episodes, *items]) if compares else None
+            episodes = make_episodes(kept, origin, solved_by)
+            ids = [*(episode.id for episode in episodes), *(item.id for item in items)]
+            credit = group_credit(context.state, origin, ids) if compares else None
         learned = lessons_update(items, episodes, distilled, caller, context, started)
-        return {**learned, "credit": credit.to_json() if credit else None}
+        waits = waiting_update(kept or [selected], distilled, origin, solved_by, context.state)
+        return {**learned, **waits, "credit": credit.to_json() if credit else None}
 
     return MemoryNode("extract", extract, aextract, names)
 
 
-def group_credit(state: Mapping[str, Any], origin: Origin, kept: Sequence[Episode | MemoryItem]) -> GroupCredit | None:
-    """Return what the rollouts say of the lessons that half of them were shown, if the bank keeps anything of them."""
+def left_by_rollouts(state: State, context: Context, *, compares: bool) -> Left:
+    """Return the rollouts of which something can be learned, first the selected one, and where they come from."""
+    selected, judged = selected_rollout(state), judged_rollouts(state)
+    unjudged = [selected] if selected.verdict.status == "indeterminate" else []
+    origin = group_origin([*unjudged, *judged], "", context)
+    group = [*unjudged, *kept_rollouts(judged, selected)][:SHOWN]
+    known_as = episode_id(origin.provenance.attempt_digest)
+    credit = group_credit(state, origin, [known_as]) if compares else None
+    return Left(group, origin, {"credit": credit.to_json() if credit else None})
+
+
+def group_credit(state: Mapping[str, Any], origin: Origin, kept: Sequence[str]) -> GroupCredit | None:
+    """Return what the rollouts say of the lessons that half of them were shown, if the bank keeps anything of them.
+
+    Args:
+        state: the graph's state.
+        origin: where their records come from.
+        kept: ids of what the bank keeps.
+    """
     ids, credit = credit_of(state, rollouts_of(state))
     if not ids or not kept:
         return None
-    return GroupCredit(ids=ids, credit=credit, known_as=kept[0].id, provenance=origin.provenance)
+    return GroupCredit(ids=ids, credit=credit, known_as=kept[0], provenance=origin.provenance)
 
 
 def judged_rollouts(state: Mapping[str, Any]) -> list[Judged]:

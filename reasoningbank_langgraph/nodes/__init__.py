@@ -5,9 +5,11 @@
 - `extract`: after the verdict: distil general lessons from the attempt. Nothing is written here
 - `consolidate`: last node of the loop: write the checkpointed lessons into the bank, exactly once
 - `_loop`: the nodes of a whole loop, made from the arguments that both factories share
+- `_defer`: the node that ends a run after the answer: the attempt waits in the bank, and no model is called
+- `_background`: a worker of this process that judges and distils what waits, after the answer
+- `_learner`: one attempt that waits: judged, if it has no verdict, and distilled
 - `_base`: the class of the four nodes, and what a node knows of the run it is part of
 - `_caching`: whether LangGraph caches the updates of a node
-- `_metadata`: what the caller says of lessons: their tags, scope and difficulty
 - `_outage`: what is done when the store cannot be reached: the run goes on without it
 """
 

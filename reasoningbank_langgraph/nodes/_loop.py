@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
+from reasoningbank_langgraph.judges import LLMJudge
+from reasoningbank_langgraph.nodes._background import Worker, create_hand_over, judge_in_thread
 from reasoningbank_langgraph.nodes._base import MemoryNode
+from reasoningbank_langgraph.nodes._defer import Learn, LeftBy, create_defer
+from reasoningbank_langgraph.nodes._learner import Learner
 from reasoningbank_langgraph.nodes.consolidate import create_consolidate
 from reasoningbank_langgraph.nodes.extract import create_extract
 from reasoningbank_langgraph.nodes.judge import create_judge
@@ -20,12 +24,12 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from reasoningbank_langgraph.bank import Match, Show, Where
+    from reasoningbank_langgraph.extraction.metadata import Metadata
     from reasoningbank_langgraph.judges import JudgeLike
-    from reasoningbank_langgraph.nodes._metadata import Metadata
     from reasoningbank_langgraph.policies import PolicyLike
 
 
-def check_guard(guard: Guard | None, *, learn: bool) -> Guard | None:
+def check_guard(guard: Guard | None, *, learn: bool | str) -> Guard | None:
     """Return the guard of a loop.
 
     Raises:
@@ -95,9 +99,31 @@ class LoopNodes:
             metadata=self.metadata,
         )
 
-    def learning(self) -> list[tuple[str, MemoryNode]]:
-        """Return the nodes after the answer, in their order."""
-        return [("judge", self.judge()), ("extract", self.extract()), ("consolidate", self.consolidate())]
+    def learning(self, learn: Learn = True, left_by: LeftBy | None = None) -> list[tuple[str, MemoryNode]]:
+        """Return the nodes after the answer, in their order.
+
+        Args:
+            learn: when the graph learns: True, `deferred` or `background`.
+            left_by: what a run leaves; by default the attempt that its state holds.
+        """
+        if learn is True:
+            return [("judge", self.judge()), ("extract", self.extract()), ("consolidate", self.consolidate())]
+        in_background = learn == "background"
+        defer = create_defer(self.names, "model" if in_background else "verdict", left_by)
+        nodes = [("defer", defer), ("consolidate", self.consolidate())]
+        if in_background:
+            nodes.append(("hand_over", create_hand_over(self._worker(), self.namespace, self.match, self.names)))
+        return nodes
+
+    def _worker(self) -> Worker:
+        if self.judged_by is not None:
+            judge = judge_in_thread(self.judged_by)
+        elif self.critic_like is not None:
+            judge = LLMJudge(self.critic_like, time_limit=self.time_limit)
+        else:
+            raise ValueError("learning needs a judge: pass model=..., judge_model=... or judge=...")
+        taken = {"policy": self.policy, "metadata": self.metadata}
+        return Worker(Learner(judge, model=self.distiller(), time_limit=self.time_limit, **taken))
 
     @property
     def critic_like(self) -> ModelLike | None:

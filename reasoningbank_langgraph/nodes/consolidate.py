@@ -10,12 +10,12 @@ from typing import Any
 
 from reasoningbank_langgraph.bank import Match, MemoryBank, WeighedResult, check_match, check_policy, ids_of_branch
 from reasoningbank_langgraph.events import TYPE, ConsolidatedEvent, GuardEvent, milliseconds_since
+from reasoningbank_langgraph.extraction.metadata import Metadata, with_metadata
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, Filled, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
-from reasoningbank_langgraph.nodes._metadata import Metadata, with_metadata
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
 from reasoningbank_langgraph.policies import Effect, Evidence, GroupCredit, GuardStatus, Pairs, PolicyLike, Trial
-from reasoningbank_langgraph.records import Episode, MemoryItem
+from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt
 from reasoningbank_langgraph.state import ChannelNames, UnwrittenAttempt
 from reasoningbank_langgraph.state.channels import experience_of
 
@@ -31,6 +31,8 @@ def create_consolidate(
     metadata: Metadata | None = None,
 ) -> MemoryNode:
     """Return a node that writes `lessons` and `episodes` into the bank and their ids into `written` and `kept`.
+
+    An attempt that waits for a verdict or for a model (`pending`) is written likewise.
 
     All that an attempt left becomes visible together. A retry, resume or replay of the same attempt adds nothing: the
     ids are fixed beforehand, and an attempt with the same thread, task and trajectory is recognised by its content.
@@ -63,7 +65,7 @@ def create_consolidate(
             items=with_metadata(state.get("lessons") or [], metadata),
             seen=list(map(experience_of, earlier)),
         )
-        _add_episodes(own, state if episodes else {})
+        _add_attempts(own, state, episodes=episodes)
         _add_evidence(own, state)
         return [*earlier, own], _Writing(context, own["namespace"], alone=not earlier and context.nested)
 
@@ -109,13 +111,15 @@ class _Writing:
     def __init__(self, context: Context, namespace: list[str], *, alone: bool) -> None:
         self.started, self.context = time.perf_counter(), context
         self.namespace, self.ids, self.kept = namespace, list[str](), list[str]()
-        self.added, self.alone, self.quarantined = 0, alone, list[str]()
+        self.added, self.alone, self.quarantined, self.pending = 0, alone, list[str](), list[str]()
         self.effects = Counter[Effect]()
 
     def add(self, written: WeighedResult, attempt: UnwrittenAttempt) -> None:
         self.ids += written.ids
         self.added += written.added
-        self.kept += [episode["id"] for episode in attempt.get("episodes", ())]
+        waits = [attempt["pending"]["id"]] if attempt.get("pending") else []
+        self.pending += waits
+        self.kept += [*(episode["id"] for episode in attempt.get("episodes", ())), *waits]
         self.quarantined += written.quarantined
         self.effects.update(one.effect for one in written.treated)
         if written.quarantined:
@@ -162,20 +166,25 @@ class _Writing:
             event["quarantined"] = self.quarantined
         if self.effects:
             event["effects"] = dict(self.effects)
+        if self.pending:
+            event["pending"] = self.pending
         self.context.emit(event)
         kept = {"kept": self.kept} if self.kept else {}
         return {"written": self.ids, **kept, **({} if self.alone else {"unwritten": []})}
 
     def break_off(self, unwritten: list[UnwrittenAttempt], error: Exception) -> Update:
         problem = log_outage("consolidate", error)
-        parts = ("items", "episodes", "trial", "credit")
+        parts = ("items", "episodes", "trial", "credit", "pending")
         waiting = [attempt for attempt in unwritten if any(attempt.get(part) for part in parts)]
         return {**self.update(problem), "unwritten": waiting, "memory_error": problem}
 
 
-def _add_episodes(attempt: UnwrittenAttempt, state: State) -> None:
-    if episodes := state.get("episodes"):
-        attempt["episodes"] = episodes
+def _add_attempts(attempt: UnwrittenAttempt, state: State, *, episodes: bool) -> None:
+    """Add the attempt itself, as it is kept and as it waits."""
+    if episodes and (kept := state.get("episodes")):
+        attempt["episodes"] = kept
+    if pending := state.get("pending"):
+        attempt["pending"] = {**pending, "keeps_episodes": episodes}
 
 
 def _add_evidence(attempt: UnwrittenAttempt, state: State) -> None:
@@ -196,4 +205,5 @@ def _records(attempt: UnwrittenAttempt) -> dict[str, Any]:
     trial = Trial(**attempt["trial"]) if attempt.get("trial") else None
     credit = GroupCredit(**attempt["credit"]) if attempt.get("credit") else None
     items = [MemoryItem(**lesson) for lesson in attempt["items"]]
-    return {"items": items, "episodes": episodes, "evidence": Evidence(trial, credit)}
+    pending = PendingAttempt(**attempt["pending"]) if attempt.get("pending") else None
+    return {"items": items, "episodes": episodes, "evidence": Evidence(trial, credit), "pending": pending}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from uuid import uuid5
 
@@ -16,8 +17,10 @@ from reasoningbank_langgraph.extraction import (
     Judged,
     LessonExtractor,
     Origin,
+    Waiting,
     make_episodes,
     make_items,
+    make_pending,
 )
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import Episode, MemoryItem, Provenance, Verdict, utc_now
@@ -42,7 +45,8 @@ def create_extract(
     """Return a node that fills `lessons` with at most three items (paper section 3.2), from success and failure alike.
 
     There are no lessons if the verdict is indeterminate, the model fails or its reply cannot be read; `extraction` then
-    says why and keeps the raw reply. A judged attempt is kept in `episodes`, with or without lessons. Ids are fixed
+    says why and keeps the raw reply. Where the judge or the model failed, the attempt waits in the bank (`pending`) for
+    a model that can be reached. A judged attempt is kept in `episodes`, with or without lessons. Ids are fixed
     here, before anything is written, so a retry or a resume after a crash writes the same rows.
 
     Args:
@@ -72,10 +76,11 @@ def create_extract(
 
     def update(judged: Judged, distilled: Extraction, context: Context, started: float) -> Update:
         origin = origin_of(judged, caller.model_name, context)
-        episodes = make_episodes([judged], origin, solving_model(context.state, names))
-        return lessons_update(
-            make_items(judged, distilled.items, origin), episodes, distilled, caller, context, started
-        )
+        solved_by = solving_model(context.state, names)
+        episodes = make_episodes([judged], origin, solved_by)
+        items = make_items(judged, distilled.items, origin)
+        learned = lessons_update(items, episodes, distilled, caller, context, started)
+        return {**learned, **waiting_update([judged], distilled, origin, solved_by, context.state)}
 
     return MemoryNode("extract", extract, aextract, names)
 
@@ -117,6 +122,17 @@ def origin_of(judged: Judged, model: str, context: Context) -> Origin:
         after=line.after,
     )
     return Origin(uuid5(IDS, identity), provenance)
+
+
+def waiting_update(
+    group: Sequence[Judged], distilled: Extraction, origin: Origin, solved_by: str, state: State
+) -> Update:
+    """Return the update that lets attempts wait, the first of them judged, until a model can be reached again."""
+    judged = group[0].verdict.status != "indeterminate"
+    if not (distilled.reason == "error" or group[0].verdict.reason == "error"):
+        return {"pending": None}
+    waiting = Waiting(origin, solved_by, "model", None if judged else state.get("trial"))
+    return {"pending": make_pending(group, waiting).to_json()}
 
 
 def lessons_update(

@@ -232,7 +232,7 @@ def memory_channels(found: Recalled) -> Update:
 
 def _channels(found: Recalled, state: State) -> Update:
     """Return the channels that lessons and examples fill, and clear those that an earlier task filled."""
-    shown, none = memory_channels(found), dict[str, Any](trial=None, episodes=[])
+    shown, none = memory_channels(found), dict[str, Any](trial=None, episodes=[], pending=None)
     earlier = {name: none[name] for name in none if state.get(name)}
     if not found.examples and state.get("memory_messages") == []:
         shown = {name: shown[name] for name in ("memories", "memory_prompt")}

@@ -6,11 +6,13 @@ Invalid values raise `InvalidRecordError` or one of its kinds, never a bare pyda
 - `base`: the base of all records: frozen, closed to unknown fields, with named errors; and the types of their fields
 - `tasks`: what a task text is known by, and whether a text shows a reader anything
 - `lessons`: a lesson, where it comes from, and a lesson as it was retrieved
-- `attempts`: one pass at one task, and what a judge decided about it
+- `attempts`: one pass at one task
+- `verdicts`: what a judge decided about it
 - `episodes`: a judged attempt as it is kept beside its lessons: evidence, and material to distil anew
+- `pending`: an attempt that waits in the bank: for a verdict from outside, or for a model that could not be reached
 """
 
-from reasoningbank_langgraph.records.attempts import Attempt, FailureKind, IndeterminateReason, Verdict, VerdictStatus
+from reasoningbank_langgraph.records.attempts import Attempt
 from reasoningbank_langgraph.records.base import Count, Record, Score, UtcDatetime, utc_now
 from reasoningbank_langgraph.records.episodes import Episode, RetrievedExample
 from reasoningbank_langgraph.records.lessons import (
@@ -27,7 +29,9 @@ from reasoningbank_langgraph.records.lessons import (
     RetrievedMemory,
     Utility,
 )
+from reasoningbank_langgraph.records.pending import KeptAttempt, PendingAttempt, WaitsFor
 from reasoningbank_langgraph.records.tasks import MARKS_IN_A_ROW, has_visible_text, normalise_task, task_key
+from reasoningbank_langgraph.records.verdicts import FailureKind, IndeterminateReason, Verdict, VerdictStatus
 
 __all__ = [
     "CONTENT_CAP",
@@ -43,8 +47,10 @@ __all__ = [
     "FailureKind",
     "IndeterminateReason",
     "ItemStatus",
+    "KeptAttempt",
     "MemoryItem",
     "Outcome",
+    "PendingAttempt",
     "Provenance",
     "Record",
     "RetrievedExample",
@@ -54,6 +60,7 @@ __all__ = [
     "Utility",
     "Verdict",
     "VerdictStatus",
+    "WaitsFor",
     "has_visible_text",
     "normalise_task",
     "task_key",

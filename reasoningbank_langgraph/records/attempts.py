@@ -1,44 +1,18 @@
-"""One pass at one task, and what a judge decided about it."""
+"""One pass at one task."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from reasoningbank_langgraph.messages import Message, Text, to_messages
-from reasoningbank_langgraph.records.base import Record, Score
+from reasoningbank_langgraph.records.base import Record
 from reasoningbank_langgraph.records.episodes import RetrievedExample
 from reasoningbank_langgraph.records.lessons import RetrievedMemory
 from reasoningbank_langgraph.records.tasks import normalise_task, task_key
-
-VerdictStatus = Literal["success", "failure", "indeterminate"]
-"""What a judge decided. `success`: the task is solved; `failure`: it is not; `indeterminate`: it could not be
-decided, and nothing is learned."""
-IndeterminateReason = Literal["unparsed", "conflict", "refused", "truncated", "error", "no_evidence"]
-"""Why a verdict is indeterminate. `unparsed`: the judge's reply holds no readable verdict; `conflict`: it says two
-different things; `refused`: the model refused to judge; `truncated`: the reply broke off; `error`: the call or the
-judge itself failed; `no_evidence`: there is no basis for a decision, such as an answer, a reference or agreement."""
-
-FailureKind = Literal["unreachable", "busy", "timeout", "key", "not_found", "other"]
-"""What kind of failure ended a call. `unreachable`: the server could not be reached or failed; `busy`: it takes no more
-requests for now; `timeout`: no answer came in time; `key`: the API key was refused; `not_found`: there is no such model
-or address; `other`: anything else. Only the first two may pass by themselves."""
-
-
-class Verdict(Record):
-    """What a judge decided about one attempt, and why."""
-
-    status: VerdictStatus
-    confidence: Score | None = None
-    rationale: Text = ""
-    judge: str = ""
-    reason: IndeterminateReason | None = None
-    """Why the verdict is indeterminate; None otherwise."""
-    failure: FailureKind | None = None
-    """What kind of failure it was, if the reason is `error`."""
 
 
 class Attempt(Record):

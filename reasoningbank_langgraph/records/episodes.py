@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from reasoningbank_langgraph.errors import BlankFieldError, FieldTooLongError
 from reasoningbank_langgraph.messages import Text
 from reasoningbank_langgraph.records.base import Record, Score, UtcDatetime, utc_now
-from reasoningbank_langgraph.records.lessons import TASK_CAP, Provenance
+from reasoningbank_langgraph.records.lessons import TASK_CAP, Provenance, without_empty
 from reasoningbank_langgraph.records.tasks import has_visible_text, task_key
+from reasoningbank_langgraph.records.verdicts import Verdict
 
 SOLUTION_CAP, ANSWER_CAP, RATIONALE_CAP = 8_000, 2_000, 1_000
 
@@ -44,6 +45,8 @@ class Episode(Record):
     """How sure the judge was."""
     rationale: Text = ""
     """Why it decided so; at most 1,000 characters."""
+    earlier: tuple[Verdict, ...] = ()
+    """Verdicts that later ones overturned, oldest first."""
     shown: tuple[str, ...] = ()
     """Ids of what the attempt was shown from the bank."""
     model: str = ""
@@ -52,6 +55,10 @@ class Episode(Record):
     """The experience that the lessons of this attempt belong to."""
     provenance: Provenance = Provenance()
     created_at: UtcDatetime = Field(default_factory=utc_now)
+
+    @model_serializer(mode="wrap")
+    def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_empty(serialise(self), "earlier")
 
     @model_validator(mode="after")
     def _within_caps(self) -> Self:

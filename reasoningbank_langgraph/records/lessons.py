@@ -25,7 +25,7 @@ ItemStatus = Literal["active", "superseded", "quarantined"]
 `quarantined`: it is not, because it was set aside."""
 
 
-def _without_empty(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+def without_empty(fields: dict[str, Any], *names: str) -> dict[str, Any]:
     """Return the fields of a record, without those that older versions do not know if they say nothing."""
     return {key: value for key, value in fields.items() if key not in names or value}
 
@@ -68,7 +68,7 @@ class Utility(Record):
 
     @model_serializer(mode="wrap")
     def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without_empty(serialise(self), "ties")
+        return without_empty(serialise(self), "ties")
 
 
 class MemoryItem(Record):
@@ -113,7 +113,7 @@ class MemoryItem(Record):
 
     @model_serializer(mode="wrap")
     def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without_empty(serialise(self), "redistil_run", "near")
+        return without_empty(serialise(self), "redistil_run", "near")
 
     @model_validator(mode="after")
     def _within_caps(self) -> Self:

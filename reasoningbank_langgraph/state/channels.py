@@ -172,7 +172,7 @@ class OfLastRun(_UntilTheEnd):
 
 def experience_of(waiting: Mapping[str, Any]) -> str:
     """Return the experience of an attempt that waits; one without lessons and episodes is known by its evidence."""
-    if records := [*waiting["items"], *waiting.get("episodes", ())]:
+    if records := [*waiting["items"], *waiting.get("episodes", ()), *filter(None, [waiting.get("pending")])]:
         return str(records[0]["experience_id"])
     return json.dumps([waiting["namespace"], waiting.get("trial"), waiting.get("credit")], sort_keys=True)
 

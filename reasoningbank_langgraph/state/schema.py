@@ -91,6 +91,8 @@ class UnwrittenAttempt(TypedDict):
     """`Trial` as JSON, with its outcome."""
     credit: NotRequired[dict[str, Any]]
     """`GroupCredit` as JSON."""
+    pending: NotRequired[dict[str, Any]]
+    """`PendingAttempt` as JSON."""
     seen: list[str]
     """Experiences that were waiting already."""
 
@@ -151,6 +153,9 @@ class ReasoningBankState(_Conversation, total=False):
     """What is kept of the attempt itself (`Episode` as JSON), filled by `extract`."""
     extraction: Annotated[ExtractionReport | None, Latest]
     """How extraction went."""
+    pending: Annotated[dict[str, Any] | None, Latest]
+    """The attempt, if it waits in the bank for a verdict or a model (`PendingAttempt` as JSON): `MemoryBank.resolve`
+    takes its `id`. Filled by `defer` or `extract`; None if there is nothing more to learn from it."""
     memory_error: Annotated[str | None, Latest]
     """Why the bank could not be read or written in this run, which went on without it; None if it could."""
     unwritten: Annotated[list[UnwrittenAttempt], Waiting]
@@ -159,7 +164,8 @@ class ReasoningBankState(_Conversation, total=False):
     """Ids of all items this branch of the thread has in the bank, filled by `consolidate`. A graph that contains the
     loop as a node needs this channel too: it tells the thread's branches apart."""
     kept: Annotated[list[str], add_ids]
-    """Ids of the episodes this branch of the thread has in the bank, filled by `consolidate`."""
+    """Ids of the attempts this branch of the thread has in the bank, episodes and those that wait, filled by
+    `consolidate`."""
 
 
 class LoopState(ReasoningBankState, total=False):

@@ -8,9 +8,9 @@ from typing import get_args
 from tests.docs.source import alias
 
 VALUES = {
-    "records.attempts.VerdictStatus": '`verdict["status"]`, `Verdict.status`',
-    "records.attempts.IndeterminateReason": '`verdict["reason"]`, `Verdict.reason`',
-    "records.attempts.FailureKind": '`verdict["failure"]`, `extraction["failure"]`, `rollout["error"]["kind"]`',
+    "records.verdicts.VerdictStatus": '`verdict["status"]`, `Verdict.status`',
+    "records.verdicts.IndeterminateReason": '`verdict["reason"]`, `Verdict.reason`',
+    "records.verdicts.FailureKind": '`verdict["failure"]`, `extraction["failure"]`, `rollout["error"]["kind"]`',
     "events.ExtractionReason": '`extraction["reason"]`',
     "events.DropReason": 'the keys of `extraction["dropped"]`',
     "policies.guard.GuardState": "`GuardStatus.state`",
@@ -19,6 +19,7 @@ VALUES = {
     "records.lessons.Outcome": "`MemoryItem.outcome`",
     "records.lessons.ItemStatus": "`MemoryItem.status`, `MemoryBank.set_status`",
     "learn.coverage.SkipReason": "`Skip.reason`, the keys of `Coverage.reasons`",
+    "records.pending.WaitsFor": "`PendingAttempt.waits_for`",
     "matts.scaling.Mode": "`Scaling.mode`",
     "matts.scaling.MemoryUse": "`Scaling.memory`",
     "judges.ensemble.Rule": "`EnsembleJudge(rule=...)`",
@@ -36,8 +37,9 @@ ACCEPTED = (
     "judges.base.Decision",
     "state.schema.Selector",
     "policies.consolidation.PolicyLike",
-    "nodes._metadata.Metadata",
+    "extraction.metadata.Metadata",
     "bank.metadata.Where",
+    "nodes._defer.Learn",
     "matts.scaling.Select",
     "matts.scaling.Choose",
     "store.indexing.IndexSetting",

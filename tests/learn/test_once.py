@@ -9,6 +9,7 @@ from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import (
+    MemoryBank,
     ReasoningBankMiddleware,
     Scaling,
     Verdict,
@@ -132,9 +133,10 @@ def test_an_attempt_whose_judge_had_failed_in_the_run_is_learned_from_afterwards
     graph = create_reasoning_bank(solver, model=learner(), judge=away, namespace=("math", "{user_id}"))
     app = graph.compile(checkpointer=past.saver, store=past.store)
     app.invoke({"task": "one of them"}, config())
-    assert past.rows() == []
+    assert {place for place, _ in past.rows()} == {("math", "ann~pending")}
     assert past.learn(app).learned == 1
     assert past.tasks() == ["one of them"]
+    assert MemoryBank(past.store, ("math", "ann")).pending() == []
 
 
 def test_the_reference_of_a_run_reaches_the_judge_and_no_model():

@@ -17,9 +17,10 @@ from reasoningbank_langgraph.records import Episode, MemoryItem
 
 Kept = TypeVar("Kept", MemoryItem, Episode)
 
-FORMAT, VERSION = "reasoningbank", 3
-"""Version 2 counts its episodes, and version 3 may hold lessons that were made anew or ties of pairs. A file
-without any of these is of version 1. Older packages read the versions they know and refuse others."""
+FORMAT, VERSION = "reasoningbank", 4
+"""Version 2 counts its episodes, version 3 may hold lessons that were made anew or ties of pairs, and version 4
+episodes whose verdict was overturned. A file without any of these is of version 1. Older packages read the versions
+they know and refuse others."""
 LINE_BYTES = 2_000_000
 """Longer than the longest item."""
 
@@ -43,7 +44,8 @@ def write(path: Path, items: Sequence[MemoryItem], episodes: Sequence[Episode]) 
         OSError: the file cannot be written.
     """
     check_file(path)
-    version = VERSION if any(item.redistil_run or item.utility.ties for item in items) else 2 if episodes else 1
+    newer = any(item.redistil_run or item.utility.ties for item in items)
+    version = VERSION if any(one.earlier for one in episodes) else 3 if newer else 2 if episodes else 1
     head: dict[str, Any] = {"format": FORMAT, "version": version, "items": len(items)}
     if version > 1:
         head["episodes"] = len(episodes)

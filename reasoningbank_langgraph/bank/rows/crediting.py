@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +10,7 @@ from langgraph.store.base import GetOp, Item, PutOp
 
 from reasoningbank_langgraph.bank.branches import Branch, visibility
 from reasoningbank_langgraph.bank.item_values import Namespace, micros, name_of
-from reasoningbank_langgraph.bank.operations import Ops
+from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.bank.rows.ledger import draft
 from reasoningbank_langgraph.namespaces import CREDIT, beside
 from reasoningbank_langgraph.policies import Credit, GroupCredit
@@ -86,6 +86,42 @@ def visible_credits(
         if is_visible(group):
             seen.setdefault(name, []).append(Credit(*group.value["credit"]))
     return {name: Credit.total(several) for name, several in seen.items()}
+
+
+def turned_credit(namespace: Namespace, digest: str, shown: Collection[str], *, right: bool) -> Ops[list[PutOp]]:
+    """Return what corrects the credit that came of an attempt, now that its verdict is overturned.
+
+    What it said before stays beside it. Of a group of several attempts it cannot be told which pairs change, so the
+    group counts no more.
+
+    Args:
+        namespace: the bank.
+        digest: the attempt's.
+        shown: ids of what the attempt was shown.
+        right: whether it is now known to have succeeded.
+    """
+    place = beside(namespace, CREDIT)
+    puts = list[PutOp]()
+    for row in (yield from rows_where(place, {})):
+        groups = [
+            _turned(one, with_it=row.key in shown, right=right) if one["digest"] == digest else one
+            for one in row.value["groups"]
+        ]
+        if groups != row.value["groups"]:
+            puts.append(PutOp(place, row.key, {**row.value, "groups": groups}, index=False))
+    return puts
+
+
+def _turned(group: Mapping[str, Any], *, with_it: bool, right: bool) -> dict[str, Any]:
+    earlier, credit = group.get("earlier", ()), Credit(*group["credit"])
+    turned = Credit()
+    if earlier:
+        turned = Credit(*earlier[-1])
+    elif credit.pairs == 1 and credit.ties:
+        turned = Credit(credit.shown, int(with_it == right), int(with_it != right))
+    elif credit.pairs == 1:
+        turned = Credit(credit.shown, ties=1)
+    return {**group, "credit": list(turned), "earlier": [*earlier, group["credit"]]}
 
 
 def utility_of(credit: Credit) -> Utility:

@@ -5,5 +5,8 @@
 - `pruning`: taking lessons out of use by rule, and taking the last pruning back
 - `merging`: merging lessons on request, as methods of a bank
 - `merges`: one lesson in place of several that say the same: the originals stay as they are and can come back
+- `resolving`: learning from an attempt after its run, when somebody says whether it succeeded
+- `verdicts`: a verdict that comes after the attempt: what changes in the bank
+- `known_attempts`: what a bank has of one attempt: that it waits, its episode, its lessons, and what it was judged
 - `forgetting`: removing lessons and episodes, with what was learned from them, or only taking them out of sight
 """

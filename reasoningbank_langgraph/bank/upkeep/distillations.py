@@ -98,7 +98,7 @@ def replace(
         "learned": min(row.value.get("learned", row.value["since"]) for row in [*rows, *evidence]),
         "known_as": [row.key for row in [*rows, *evidence]],
     }
-    fresh = [] if standing.made else [_in_place(item, standing.old) for item in items]
+    fresh = [] if standing.made else [in_place(item, standing.old) for item in items]
     puts = [put(item, namespace, match, carries_task_vector=item is fresh[0], **known) for item in fresh]
     changed = {row.key: with_status(row.value, "superseded", moment) for row in standing.old}
     changed |= {row.key: {**with_status(row.value, "active", moment), "supersedes": old} for row in standing.returning}
@@ -126,7 +126,7 @@ def _stays(lessons: Rows, episodes: Rows) -> bool:
     return bool(taken_out) or forgotten or (bool(lessons) and not _active(lessons))
 
 
-def _in_place(item: MemoryItem, old: Rows) -> MemoryItem:
+def in_place(item: MemoryItem, old: Rows) -> MemoryItem:
     """Return a new lesson that takes the place of old ones: of their tags, and valid no longer than they are."""
     before = [to_item(row) for row in old]
     horizons = [one.valid_until for one in before if one.valid_until]

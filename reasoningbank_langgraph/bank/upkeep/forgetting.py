@@ -26,6 +26,7 @@ from reasoningbank_langgraph.namespaces import (
     HEADS,
     LEDGER,
     LEFT_OUT,
+    PENDING,
     RESERVED_ENDINGS,
     THREADS,
     beside,
@@ -55,13 +56,25 @@ def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: b
         raise ValueError(f"forget() got an empty {next(iter(selectors))}: that would remove all lessons without one")
     where = {} if cascade else selectors
     lessons = yield from rows_where(namespace, where)
-    episodes = yield from rows_where(beside(namespace, EPISODES), where)
+    episodes = yield from attempts_where(namespace, where)
     rows = [*lessons, *episodes, *(yield from rows_where(beside(namespace, LEFT_OUT), where))]
     removed = {row.key for row in rows if all(row.value.get(name) == value for name, value in selectors.items())}
     named = removed & {selectors.get("id", "")} - {row.key for row in lessons}
     if cascade:
         removed = _with_descendants(lessons, episodes, removed)
     return [*named, *(yield from remove(namespace, removed, reason))]
+
+
+def attempts_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:
+    """Return the rows of attempts that meet a filter: episodes, and attempts that wait."""
+    rows: list[SearchItem] = []
+    for place in _places_of_attempts(namespace):
+        rows += yield from rows_where(place, where)
+    return rows
+
+
+def _places_of_attempts(namespace: Namespace) -> list[Namespace]:
+    return [beside(namespace, ending) for ending in (PENDING, EPISODES)]
 
 
 def forget_all(namespace: Namespace, reason: str) -> Ops[list[str]]:
@@ -76,34 +89,33 @@ def forget_all(namespace: Namespace, reason: str) -> Ops[list[str]]:
         if ending not in (HEADS, LEDGER, THREADS):
             rows += yield from rows_where(beside(namespace, ending), {})
     if rows:
-        told = [row for row in rows if row.namespace in (namespace, beside(namespace, EPISODES))]
+        told = [row for row in rows if row.namespace in (namespace, *_places_of_attempts(namespace))]
         drafts = draft_of_rows(namespace, "forgotten", told, reason=reason)
         yield [*(delete(row.key, row.namespace) for row in rows), *drafts]
     return [row.key for row in lessons]
 
 
 def remove(namespace: Namespace, removed: Collection[str], reason: str) -> Ops[list[str]]:
-    """Remove rows by key, an episode with the last of its lessons too. Returns the ids of the lessons.
+    """Remove rows by key, an attempt with the last of its lessons too. Returns the ids of the lessons.
 
     What is left of their experiences stays findable by its task.
     """
     if not removed:
         return []
     rows = yield from rows_where(namespace, {})
-    place = beside(namespace, EPISODES)
-    episodes = yield from rows_where(place, {})
+    attempts = yield from attempts_where(namespace, {})
     credit = yield from rows_where(beside(namespace, CREDIT), {})
     left_out = yield from rows_where(beside(namespace, LEFT_OUT), {})
-    gone = _episodes_gone(episodes, rows, removed)
-    emptied = _attempts_gone([*rows, *episodes], {*removed, *gone})
+    gone = {row.key: row for row in _going(attempts, rows, removed)}
+    emptied = _attempts_gone([*rows, *attempts], {*removed, *gone})
     after = {row.key: {**row.value, "status": "gone"} if row.key in removed else row.value for row in rows}
     present = [row.key for row in rows if row.key in removed]
     successors = {key: value for key, value in _handed_on(after, present).items() if key not in removed}
-    leaving = [row for row in rows if row.key in removed] + [row for row in episodes if row.key in gone]
+    leaving = [*(row for row in rows if row.key in removed), *gone.values()]
     yield [
         *(delete(key, namespace) for key in present),
-        *(delete(key, place) for key in gone),
-        *_marked(episodes, {attempt_of_row(row) for row in rows if row.key in removed}, gone),
+        *(delete(row.key, row.namespace) for row in attempts if row.key in gone),
+        *_marked(attempts, {attempt_of_row(row) for row in rows if row.key in removed}, gone),
         *(delete(row.key, row.namespace) for row in left_out if {row.key, attempt_of_row(row)} & {*removed, *emptied}),
         *_without_groups(credit, {*removed, *gone}),
         *(rewrite(namespace, key, value) for key, value in successors.items()),
@@ -112,12 +124,10 @@ def remove(namespace: Namespace, removed: Collection[str], reason: str) -> Ops[l
     return present
 
 
-def _episodes_gone(
-    episodes: Sequence[SearchItem], lessons: Sequence[SearchItem], removed: Collection[str]
-) -> list[str]:
-    """Return the episodes that go: those that were chosen, and those of which no lesson is left."""
+def _going(episodes: Sequence[SearchItem], lessons: Sequence[SearchItem], removed: Collection[str]) -> list[SearchItem]:
+    """Return the attempts that go: those that were chosen, and those of which no lesson is left."""
     gone = _attempts_gone(lessons, removed)
-    return [row.key for row in episodes if row.key in removed or attempt_of_row(row) in gone]
+    return [row for row in episodes if row.key in removed or attempt_of_row(row) in gone]
 
 
 def _marked(episodes: Sequence[SearchItem], attempts: Collection[str], gone: Collection[str]) -> list[PutOp]:
@@ -125,7 +135,10 @@ def _marked(episodes: Sequence[SearchItem], attempts: Collection[str], gone: Col
     return [
         PutOp(row.namespace, row.key, {**row.value, LESSON_FORGOTTEN: True}, [TASK_VECTOR])
         for row in episodes
-        if row.key not in gone and attempt_of_row(row) in attempts and LESSON_FORGOTTEN not in row.value
+        if row.key not in gone
+        and attempt_of_row(row) in attempts
+        and LESSON_FORGOTTEN not in row.value
+        and row.namespace[-1].endswith(EPISODES)
     ]
 
 
@@ -204,7 +217,7 @@ def _with_descendants(
     while len(gone) > before:
         before = len(gone)
         gone |= _descendants(lessons, episodes, gone)
-        gone.update(_episodes_gone(episodes, lessons, gone))
+        gone.update(row.key for row in _going(episodes, lessons, gone))
     return gone
 
 

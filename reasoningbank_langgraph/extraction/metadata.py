@@ -21,10 +21,13 @@ def with_metadata(lessons: Sequence[dict[str, Any]], metadata: Metadata | None) 
     """
     if metadata is None:
         return list(lessons)
-    return [_with(MemoryItem(**lesson), metadata).to_json() for lesson in lessons]
+    return [labelled(MemoryItem(**lesson), metadata).to_json() for lesson in lessons]
 
 
-def _with(item: MemoryItem, metadata: Metadata) -> MemoryItem:
+def labelled(item: MemoryItem, metadata: Metadata | None) -> MemoryItem:
+    """Return a lesson with what is said of it. Raises like `with_metadata`."""
+    if metadata is None:
+        return item
     said = metadata(item) if callable(metadata) else metadata
     if not isinstance(said, Mapping) or set(said) - set(FIELDS):
         raise InvalidRecordError(f"metadata is a mapping with {', '.join(FIELDS)} and nothing else, got {said!r:.200}")
