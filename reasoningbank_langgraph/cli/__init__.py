@@ -6,7 +6,7 @@
 - `demo_problems`: problems that a model of 135 million parameters solves now and then
 - `demo_report`: what `demo` prints: a line for each problem, a progress bar and a summary
 - `bank`: `reasoningbank bank`: show a bank, check it, repair it, clean it, re-embed it and serve it
-- `lessons`: `reasoningbank bank export`, `import`, `quarantine` and `forget`: the lessons of one namespace
+- `lessons`: `reasoningbank bank export`, `import`, `quarantine`, `merge` and `forget`: the lessons of one namespace
 - `episodes`: `reasoningbank bank episodes`: the judged attempts that are kept beside the lessons
 - `guard`: `reasoningbank bank guard`: whether memory is on, and by which figures
 - `upkeep`: `reasoningbank bank redistil`, `prune`, `log`, `why`, `graph` and `contradictions`

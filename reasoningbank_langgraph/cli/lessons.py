@@ -1,4 +1,4 @@
-"""`reasoningbank bank export`, `import`, `quarantine`, `forget`: the lessons of one namespace."""
+"""`reasoningbank bank export`, `import`, `quarantine`, `merge`, `forget`: the lessons of one namespace."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from reasoningbank_langgraph.cli.bank import (
     has_bank,
     open_bank,
     open_to_embed,
+    require_bank,
 )
 from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, known_by, parse_id, parse_namespace
 from reasoningbank_langgraph.cli.solve_report import plural
@@ -100,6 +101,34 @@ def quarantine(
         for item in found:
             note = "" if item.id in changed else f" (was {item.status} before)"
             console.print(f"  {format_id(item.id)}{note}")
+
+
+@bank_app.command()
+def merge(
+    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids of lessons, the one to be found by first.")],
+    namespace: _Namespace,
+    title: Annotated[str | None, typer.Option(help="Title of the new lesson; by default that of the first.")] = None,
+    description: Annotated[str | None, typer.Option(help="When to use it; by default as the first.")] = None,
+    content: Annotated[str | None, typer.Option(help="What to do; by default as the first.")] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Bring back what merged lessons stand for.")] = False,
+    bank: BankFolder = DEFAULT_FOLDER,
+) -> None:
+    """Put one new lesson in the place of several that say the same; they stay in the bank, out of use.
+
+    It is embedded with the packaged embedder, which must also be that of the bank. --undo embeds nothing.
+    """
+    require_bank(bank)
+    with open_bank(bank) if undo else open_to_embed(bank, "MemoryBank(store, namespace).merge(ids)") as store:
+        memory = filled_bank(store, namespace)
+        names = [_lesson(memory, parse_id(name), namespace).id for name in ids]
+        if undo:
+            back = [one for name in names for one in memory.undo_merge(name)]
+            console.print(
+                f"{plural(len(back), 'lesson')} now active" + "".join(f"\n  {format_id(one)}" for one in back)
+            )
+        else:
+            merged = memory.merge(names, title=title, description=description, content=content)
+            console.print(f"{plural(len(set(names)), 'lesson')} merged into\n  {format_id(merged.id)}")
 
 
 def _lesson(memory: MemoryBank, name: str, namespace: str) -> MemoryItem:

@@ -80,7 +80,15 @@ def test_a_mistyped_id_forgets_nothing_and_is_an_error(folder, option, name):
 
 
 @pytest.mark.parametrize(
-    "words", [["show"], ["episodes"], ["export", "out.jsonl"], ["quarantine", "gran"], ["forget", "--item", "gran"]]
+    "words",
+    [
+        ["show"],
+        ["episodes"],
+        ["export", "out.jsonl"],
+        ["quarantine", "gran"],
+        ["merge", "gran"],
+        ["forget", "--item", "gran"],
+    ],
 )
 @pytest.mark.parametrize(
     ("name", "problem"), [("mm", "no lessons in 'mm': `bank show` lists the namespaces"), ("", "is empty")]
@@ -134,6 +142,28 @@ def test_a_folder_with_other_things_becomes_no_bank(folder, tmp_path):
 def statuses(folder):
     with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
         return {item.id: item.status for item in MemoryBank(store, "m").items() if item.status != "active"}
+
+
+def test_lessons_are_merged_and_brought_back(folder):
+    done = call("merge", "gran", "stranger", "--content", "do both", "--namespace", "m", "--bank", folder)
+    assert done.exit_code == 0, done.output
+    assert "2 lessons merged into" in done.output
+    merged = done.output.split()[-1]
+    assert statuses(folder) == {"gran": "superseded", "stranger": "superseded"}
+    done = call("merge", merged, "--undo", "--namespace", "m", "--bank", folder)
+    assert done.exit_code == 0, done.output
+    assert done.output.split() == ["2", "lessons", "now", "active", "gran", "stranger"]
+    assert statuses(folder) == {merged: "superseded"}
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"), [(["gran"], "two lessons"), (["gran", "nobody"], "no 'nobody'"), (["gran", "--undo"], "undo")]
+)
+def test_what_cannot_be_merged_is_named(folder, words, problem):
+    done = call("merge", *words, "--namespace", "m", "--bank", folder)
+    assert done.exit_code in (1, 2)
+    assert problem in done.output
+    assert statuses(folder) == {}
 
 
 def test_lessons_are_quarantined_and_brought_back(folder):
