@@ -19,6 +19,7 @@ from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
+from reasoningbank_langgraph.nodes._defer import Learn, check_learn
 from reasoningbank_langgraph.nodes._loop import LoopNodes, check_guard
 from reasoningbank_langgraph.nodes.retrieve import Heard
 from reasoningbank_langgraph.state import LoopState, loop_state
@@ -64,7 +65,9 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         model: judges and distils, unless one of the other two models replaces it.
         namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context.
         judge: any judge, or a function from `Attempt` to `Verdict`, in place of `LLMJudge`.
-        learn: False leaves the bank as it is.
+        learn: whether to learn, and when. True: before the agent returns. False: not at all. `"deferred"`: the attempt
+            waits for `MemoryBank.resolve`, with the id that `MemoryBank.pending` tells; no model is needed for that.
+            `"background"`: a worker of this process judges and distils after the agent has returned (`learn.drain`).
         use: False shows the model nothing, and only learns.
         show: what is shown: `lessons`, `examples` or `both`.
         guard: has some turns answered without memory and switches it off where it hurts: see `Guard`.
@@ -99,7 +102,7 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         model: ModelLike | None = None,
         namespace: str | Sequence[str] = DEFAULT_NAMESPACE,
         judge: JudgeLike | None = None,
-        learn: bool = True,
+        learn: Learn = True,
         use: bool = True,
         show: Show = "lessons",
         guard: Guard | None = None,
@@ -116,7 +119,7 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         where: Where | None = None,
     ) -> None:
         super().__init__()
-        _check_purpose(learn=learn, use=use, shows=guard is not None or bool(check_before) or where is not None)
+        _check_purpose(learn=check_learn(learn), use=use, shows=bool(guard or check_before or where))
         self._template, self._placement = check_template(namespace), check_placement(placement)
         self._risky, self._where = check_risky(check_before or {}), where
         self._turns = Turns(f"{self.name} shows")
@@ -142,7 +145,7 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         heard = Heard(lessons=True, examples=True)
         self._first = nodes.retrieve(heard) if use else nodes.begin()
         self._next = nodes.retrieve(heard, begins=False) if use else None
-        self._learning = _learning(replace(nodes, names=LEARNING_NAMES)) if learn else None
+        self._learning = _learning(replace(nodes, names=LEARNING_NAMES), learn) if learn else None
 
     @property
     def name(self) -> str:
@@ -240,11 +243,12 @@ def _judge(
     return EnsembleJudge([ToolResultJudge(verdict_from), *([opinion] if opinion else [])])
 
 
-def _learning(nodes: LoopNodes) -> CompiledStateGraph[Any, Any, Any, Any]:
+def _learning(nodes: LoopNodes, learn: Learn) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return the graph that learns from a turn: its steps are checkpointed one by one, as those of the loop are."""
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(loop_state(LoopState, nodes.names, None))
-    builder.add_sequence(nodes.learning())
-    builder.add_edge(START, "judge")
+    steps = nodes.learning(learn)
+    builder.add_sequence(steps)
+    builder.add_edge(START, steps[0][0])
     return builder.compile(name="learning")
 
 
@@ -256,10 +260,8 @@ def _passed_on(step: Any, runtime: Runtime[Any]) -> Any:
     return part
 
 
-def _check_purpose(*, learn: bool, use: bool, shows: bool) -> None:
+def _check_purpose(*, learn: Learn, use: bool, shows: bool) -> None:
     """Raise `ValueError` if the middleware has nothing to do, or is asked to show something and not to."""
-    if not isinstance(learn, bool):
-        raise ValueError(f"learn must be True or False, got {learn!r}")
     if not (learn or use):
         raise ValueError("with learn=False and use=False there is nothing to do: leave the middleware out")
     if shows and not use:

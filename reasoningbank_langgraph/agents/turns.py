@@ -14,7 +14,7 @@ from reasoningbank_langgraph.state.attempts import messages_of, recalled_lessons
 from reasoningbank_langgraph.state.channels import Latest
 
 _INPUT = ("task_id", "reference")
-_KEPT = ("attempt", "verdict", "extraction", "memory_error", "unwritten", "written", "kept")
+_KEPT = ("attempt", "verdict", "extraction", "pending", "memory_error", "unwritten", "written", "kept")
 """Channels of the loop that all middlewares of an agent share."""
 _SHOWN = ("memories", "memory_prompt", "memory_messages", "memory_examples", "trial")
 """What each middleware found for the turn, in a channel of its own."""
@@ -61,6 +61,7 @@ class Turns:
         update = {name: result[name] for name in _KEPT if name in result and name != "attempt"}
         if not (state.get("unwritten") or update.get("unwritten")):
             update.pop("unwritten", None)
+        update["pending"] = result.get("pending")
         return update if update.get("memory_error") else {**update, "memory_error": state.get("memory_error")}
 
 

@@ -202,7 +202,7 @@ def test_an_agent_without_a_store_is_told_how_to_get_one():
 @pytest.mark.parametrize(
     ("settings", "kind", "told"),
     [
-        ({"learn": "later"}, ValueError, "learn must be True or False, got 'later'"),
+        ({"learn": "later"}, ValueError, "learn must be True, False, 'deferred' or 'background', got 'later'"),
         ({"learn": False, "use": False}, ValueError, "nothing to do"),
         ({"use": False, "guard": Guard()}, ValueError, "use=False shows the model nothing"),
         ({"learn": False, "guard": Guard()}, ValueError, "a guard counts"),
