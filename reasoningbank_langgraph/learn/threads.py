@@ -196,7 +196,7 @@ class _Thread:
     def __init__(self, walk: _Walk, thread_id: str) -> None:
         self.walk, self.thread_id = walk, thread_id
         self.history = History(walk.reader.saver, thread_id)
-        self._marks: dict[str, frozenset[str] | None] = {}
+        self._marks: dict[str, frozenset[str]] = {}
 
     def learn(self, end: End) -> Iterator[Outcome]:
         """Learn from what a run left; one that broke off and was gone on with counts where it ended."""
@@ -228,7 +228,7 @@ class _Thread:
 
     def _state(self, end: End) -> State:
         reader = self.walk.reader
-        self._marks[end.checkpoint_id] = None
+        self._marks[end.checkpoint_id] = frozenset()
         state = reader.read(end.config)
         if not state.broken:
             self._marks[end.checkpoint_id] = marks(state.values, reader.names)
@@ -240,7 +240,7 @@ class _Thread:
             if earlier.checkpoint_id not in self._marks:
                 with suppress(Exception):  # it is unreadable, or was reported so in an earlier walk
                     self._state(earlier)
-            if (known := self._marks[earlier.checkpoint_id]) is not None:
+            if known := self._marks[earlier.checkpoint_id]:
                 return known
         return frozenset()
 

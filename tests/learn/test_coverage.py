@@ -1,10 +1,13 @@
 """What a walk leaves out, and why; whose bank it writes to; what it refuses."""
 
+import itertools
+import threading
 from datetime import UTC, datetime
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
-from langgraph.types import Command, interrupt
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command, Send, interrupt
 
 from reasoningbank_langgraph import Verdict, alearn_from_threads, learn_from_threads
 from reasoningbank_langgraph.errors import (
@@ -52,6 +55,33 @@ def test_a_run_that_broke_off_is_left_out_and_learned_when_it_has_gone_on(past):
     assert coverage.skips[0].thread_id == "t1"
     graph.invoke(None, config())
     assert past.learn(graph).learned == 1
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_run_that_broke_off_where_branches_meet_or_were_sent_is_unfinished(past, known):
+    def failing(_):
+        raise RuntimeError("no server")
+
+    def joined():
+        builder = StateGraph(MessagesState)
+        for name in ("left", "right"):
+            builder.add_node(name, lambda _: {"messages": [AIMessage("half")]})
+            builder.add_edge(START, name)
+        builder.add_node("both", failing)
+        builder.add_edge(["left", "right"], "both")
+        return builder
+
+    def sent():
+        builder = StateGraph(MessagesState)
+        builder.add_node("one", failing)
+        builder.add_conditional_edges(START, lambda state: [Send("one", state)], ["one"])
+        return builder
+
+    for number, make in enumerate((joined, sent)):
+        graph = make().compile(checkpointer=past.saver)
+        with pytest.raises(RuntimeError, match="no server"):
+            ask(graph, "one", thread=f"t{number}")
+        assert past.learn(graph if known else None).reasons == {"unfinished": number + 1}
 
 
 def test_a_run_that_broke_off_and_was_given_up_counts_once_as_a_turn_without_an_answer(past):
@@ -234,3 +264,44 @@ def test_messages_of_any_form_are_read(past):
     graph.invoke({"messages": [HumanMessage([{"type": "text", "text": "three"}])]}, config("t3"))
     assert past.learn().learned == 3
     assert past.tasks() == ["one", "two", "three"]
+
+
+def test_the_states_of_graphs_inside_the_graph_are_no_attempts_of_their_own(past):
+    inner = chat().builder.compile(checkpointer=True)
+    builder = StateGraph(MessagesState)
+    builder.add_node("inner", inner)
+    builder.add_edge(START, "inner")
+    graph = builder.compile(checkpointer=past.saver)
+    ask(graph, "one", "two")
+    assert len({found.config["configurable"]["checkpoint_ns"] for found in past.saver.list(None)}) == 2
+    coverage = past.learn()
+    assert (coverage.threads, coverage.seen, coverage.learned) == (1, 2, 2)
+
+
+def test_a_thread_of_which_only_the_last_checkpoint_is_left_gives_the_turns_that_are_in_it(past):
+    ask(chat(checkpointer=past.saver), "one", "two", "three")
+    kept = past.saver.storage["t1"][""]
+    for name in sorted(kept)[:-1]:
+        del kept[name]
+    assert past.learn().learned == 3
+    assert past.tasks() == ["one", "two", "three"]
+
+
+def test_a_walk_goes_on_while_runs_write_to_the_same_checkpointer(past):
+    graph, stopped = chat(checkpointer=past.saver), threading.Event()
+
+    def write():
+        for number in itertools.count():
+            if stopped.is_set():
+                return
+            ask(graph, "a question", thread=f"t{number}")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        learned = sum(past.learn(max_concurrency=2).learned for _ in range(3))
+    finally:
+        stopped.set()
+        writer.join()
+    learned += past.learn().learned
+    assert learned == len(past.saver.storage) == len(past.tasks())

@@ -160,3 +160,12 @@ def test_the_model_that_answered_and_the_thread_are_kept(past):
     newest = next(iter(past.saver.list({"configurable": {"thread_id": "t1"}}))).checkpoint["id"]
     assert item.provenance.checkpoint_id == newest
     assert item.experience_id == episode.experience_id
+
+
+def test_a_turn_may_end_with_what_a_tool_returned(past):
+    def directly(state):
+        return {"messages": using_a_tool(state)["messages"][:2]}
+
+    ask(chat(directly, checkpointer=past.saver), "What is 2 + 3?")
+    assert past.learn().learned == 1
+    assert past.bank().episodes()[0].answer == "I add them."

@@ -7,10 +7,11 @@ from uuid import UUID
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import START, MessagesState, StateGraph
 
 from reasoningbank_langgraph.learn import checkpoints, watermark
 from reasoningbank_langgraph.namespaces import THREADS, bank_of
-from tests.learn.past import NAMESPACE, Past, ask, chat, teacher
+from tests.learn.past import NAMESPACE, Past, ask, chat, config, teacher
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -138,3 +139,32 @@ def test_the_overlap_covers_a_checkpoint_that_was_written_late(past, monkeypatch
     past.learn()
     monkeypatch.setattr(watermark, "_OVERLAP", timedelta(minutes=1))
     assert past.learn().reasons == {"already_learned": 1}
+
+
+def test_the_mark_of_a_checkpointer_outlives_many_walks_over_another(past):
+    other = Past(InMemorySaver(), past.store)
+    ask(chat(checkpointer=other.saver), "one")
+    other.learn()
+    graph = chat(checkpointer=past.saver)
+    for number in range(25):
+        ask(graph, f"question {number}", thread="t1")
+        past.learn(judge=lambda _: True)
+    assert other.learn().seen == 0
+
+
+def test_a_mark_names_no_checkpoint_of_a_graph_inside_the_graph(past):
+    def failing(_):
+        raise RuntimeError("no server")
+
+    inner = chat().builder
+    inner.add_node("last", failing)
+    inner.add_edge("answer", "last")
+    builder = StateGraph(MessagesState)
+    builder.add_node("inner", inner.compile(checkpointer=True))
+    builder.add_edge(START, "inner")
+    with pytest.raises(RuntimeError, match="no server"):
+        ask(builder.compile(checkpointer=past.saver), "one")
+    inside = max(found.config["configurable"]["checkpoint_id"] for found in past.saver.list(None))
+    assert past.saver.get_tuple(config()).config["configurable"]["checkpoint_id"] < inside
+    assert past.learn().reasons == {"unfinished": 1}
+    assert past.learn().seen == 0
