@@ -258,3 +258,20 @@ def test_two_answers_to_one_message_on_two_branches_are_two_attempts():
         ("second", "two"),
         ("second", "three"),
     ]
+
+
+def test_an_attempt_that_waits_for_a_verdict_is_judged_and_a_later_verdict_overturns_it():
+    past = Past()
+    graph = create_reasoning_bank(solver, model=learner(), learn="deferred", namespace=("math", "{user_id}"))
+    app = graph.compile(checkpointer=past.saver, store=past.store)
+    app.invoke({"task": "one of them"}, config())
+    (waiting,) = past.bank().pending()
+    assert past.learn(app).learned == 1
+    assert past.bank().pending() == []
+    assert [episode.id for episode in past.bank().episodes()] == [waiting.id]
+    past.bank().resolve(waiting.id, Verdict(status="failure", judge="thumb"), model=past.model)
+    assert [(item.outcome, item.status) for item in past.bank().items()] == [
+        ("success", "superseded"),
+        ("failure", "active"),
+    ]
+    assert past.learn(app, since=EVER).reasons == {"already_learned": 1}
