@@ -90,7 +90,8 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
 
     Raises:
         ValueError: `learn` is on and there is no model that distils, or off beside a guard; `use` is off beside what
-            shows something; both are off; or a value is none of those that are named.
+            shows something; both are off; `verdict_from` is given where nothing is judged; or a value is none of those
+            that are named.
         TypeError: an argument is not what it has to be.
         NamespaceError: stores refuse a label of the namespace (raised here), or a label has no value (raised in a run).
         MissingStoreError: in a run, the agent has no store.
@@ -119,7 +120,7 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         where: Where | None = None,
     ) -> None:
         super().__init__()
-        _check_purpose(learn=check_learn(learn), use=use, shows=bool(guard or check_before or where))
+        _check_purpose(check_learn(learn), use=use, shows=guard or check_before or where, verdict_from=verdict_from)
         self._template, self._placement = check_template(namespace), check_placement(placement)
         self._risky, self._where = check_risky(check_before or {}), where
         self._turns = Turns(f"{self.name} shows")
@@ -260,9 +261,11 @@ def _passed_on(step: Any, runtime: Runtime[Any]) -> Any:
     return part
 
 
-def _check_purpose(*, learn: Learn, use: bool, shows: bool) -> None:
-    """Raise `ValueError` if the middleware has nothing to do, or is asked to show something and not to."""
+def _check_purpose(learn: Learn, *, use: bool, shows: object, verdict_from: object) -> None:
+    """Raise `ValueError` if the middleware has nothing to do, or has something that it is asked not to use."""
     if not (learn or use):
         raise ValueError("with learn=False and use=False there is nothing to do: leave the middleware out")
     if shows and not use:
         raise ValueError("use=False shows the model nothing: leave out guard, check_before and where, or set use=True")
+    if verdict_from and learn not in (True, "background"):
+        raise ValueError(f"learn={learn!r} judges nothing: leave out verdict_from, or set learn=True or 'background'")

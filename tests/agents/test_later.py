@@ -54,6 +54,16 @@ def test_in_the_background_a_turn_is_judged_after_the_answer():
     assert len(model.calls) == 2
 
 
+def test_in_the_background_too_a_tool_says_what_a_success_is():
+    store = indexed_memory()
+    memory = {"model": learner(), "verdict_from": {"measure": lambda result: "4 m" in result}}
+    app = later(replies(call("measure", what="table"), "4 m"), store, "background", **memory)
+    app.invoke(say("How long is this table?"), thread())
+    assert drain(timeout=60)
+    (episode,) = bank(store).episodes()
+    assert (episode.outcome, episode.provenance.judge) == ("failure", "tool:measure")
+
+
 def test_a_turn_that_no_model_could_judge_waits_for_one():
     store = indexed_memory()
     app = later(replies("3 m"), store, True, model=ScriptedChatModel(lambda _: ConnectionError("refused")))

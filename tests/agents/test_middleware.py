@@ -206,6 +206,8 @@ def test_an_agent_without_a_store_is_told_how_to_get_one():
         ({"learn": False, "use": False}, ValueError, "nothing to do"),
         ({"use": False, "guard": Guard()}, ValueError, "use=False shows the model nothing"),
         ({"learn": False, "guard": Guard()}, ValueError, "a guard counts"),
+        ({"learn": "deferred", "verdict_from": {"run": bool}}, ValueError, "learn='deferred' judges nothing"),
+        ({"learn": False, "verdict_from": {"run": bool}}, ValueError, "learn=False judges nothing"),
         ({"placement": "first"}, ValueError, "'trailing' or 'system'"),
         ({"show": "all"}, ValueError, "show"),
         ({"model": None}, ValueError, "model"),
