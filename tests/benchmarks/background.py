@@ -1,6 +1,6 @@
 """How long a user waits for an answer if the run learns, if it learns in the background, and if it does not learn.
 
-python -m tests.benchmarks.background [--tasks 30] [--milliseconds 100]
+python -m tests.benchmarks.background [--tasks 30] [--milliseconds 300]
 
 Solving, judging and distilling are one call each of a model that takes its time; the bank is on disk.
 """
@@ -56,7 +56,7 @@ def main():
     """Print the times and their ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", type=int, default=30)
-    parser.add_argument("--milliseconds", type=float, default=100, help="of one call of the model")
+    parser.add_argument("--milliseconds", type=float, default=300, help="of one call of the model")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = {

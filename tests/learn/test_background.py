@@ -15,7 +15,7 @@ from reasoningbank_langgraph.nodes import _background
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.bank.test_forgetting import NAMESPACE, STORES
 from tests.conftest import REPOSITORY
-from tests.learn.test_deferred import CONFIG, app, run, titles
+from tests.learn.test_deferred import CONFIG, RIGHT, app, run, titles
 from tests.learn.test_outages import failing
 from tests.loop_fakes import Switched, indexed_memory, learner, lessons, open_store, solver, verdict
 
@@ -187,3 +187,19 @@ async def test_a_store_that_needs_the_loop_is_written_to_while_the_loop_is_drain
         assert await adrain(timeout=60)
         bank = MemoryBank(store, NAMESPACE)
         assert ([item.title for item in await bank.aitems()], await bank.apending()) == (["one"], [])
+
+
+@pytest.mark.parametrize("learn", [True, "background", "deferred"])
+def test_lessons_have_the_same_tags_and_equal_ones_are_left_out_whenever_they_are_learned(learn):
+    store = indexed_memory()
+    taken = {"metadata": {"tags": "sums"}, "policy": "skip"}
+    model = learner(titles=("one",), repeats=True)
+    bank = MemoryBank(store, NAMESPACE)
+    for task in ("add two apples", "count the plums"):
+        given = {} if learn == "deferred" else {"model": model}
+        run(store, task, learn=learn, **given, **taken)
+        assert drain()
+        for pending in bank.pending():
+            bank.resolve(pending.id, RIGHT, model=model, **taken)
+    assert [(item.title, item.tags) for item in bank.items()] == [("one", ("sums",))]
+    assert (len(bank.episodes()), bank.pending()) == (2, [])
