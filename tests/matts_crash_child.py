@@ -40,7 +40,7 @@ class Life:
 
     def until_on_disk(self, count):
         """Wait until that many rollouts are checkpointed: a rollout that is only in memory is rightly repeated."""
-        query = "select count(*) from writes where channel = 'rollouts'"
+        query = "select count(*) - 1 from writes where channel = 'rollouts'"  # the first step writes it too
         for _ in range(6000):
             with closing(sqlite3.connect(self.threads)) as reader:
                 if reader.execute(query).fetchone()[0] >= count:

@@ -110,18 +110,23 @@ def check(say, folder, known, killed):
         if not first.ok:
             store.rebuild_index()
             last = store.verify()
-        found = {item.key: text_of(item.value) for item in store.search((), limit=MANY)}
-        queried = {item.key for item in store.search((), query="old 7", limit=MANY)}
+        found = {item.key: text_of(item.value) for item in _searched(store)}
+        queried = {item.key for item in _searched(store, query="old 7")}
     wrong = [] if last.ok and not last.tombstones else [f"not mended by rebuild_index(): {last}"]
     wrong += [f"a query finds {len(queried)} of {len(found)} items"] * (queried != found.keys())
     wrong += _through_chroma(folder, found, known.keys() | killed.keys())
     say(json.dumps(_compared(found, known, killed)._replace(repaired=int(not first.ok), wrong="; ".join(wrong))))
 
 
+def _searched(store, query=None):
+    """Return what the steps wrote, without the rows of the ledger."""
+    return [item for place in (HERE, LESSONS) for item in store.search(place, query=query, limit=MANY)]
+
+
 def _through_chroma(folder, found, keys):
     """Ask the same without anything in memory, so that Chroma's own index answers."""
     with open_bank(folder, cache_bytes=1) as store:
-        queried = {item.key for item in store.search((), query="old 7", limit=MANY)}
+        queried = {item.key for item in _searched(store, query="old 7")}
         got = store.batch([GetOp(place, key) for key in keys | found.keys() for place in (HERE, LESSONS)])
     read = {item.key: text_of(item.value) for item in got if item}
     wrong = [f"Chroma's index finds {len(queried)} of {len(found)} items"] * (queried != found.keys())

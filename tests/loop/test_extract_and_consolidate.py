@@ -57,7 +57,8 @@ def test_extract_leaves_items_with_their_source_and_tells_how_it_went(asynchrono
     said = Attempt(task="Add 27 pears", task_id=item.task_id, answer="4", messages=judged["messages"])
     assert item.provenance.attempt_digest == said.digest(item.provenance.thread_id)
     assert (item.provenance.judge, item.provenance.model) == ("j", "ScriptedChatModel")
-    assert update.keys() == {"lessons", "episodes", "extraction"}
+    assert update.keys() == {"lessons", "episodes", "extraction", "pending"}
+    assert update["pending"] is None
 
 
 def test_a_missing_verdict_is_named_with_the_node_that_fills_it():
