@@ -52,10 +52,13 @@ def how_early(item):
 
 
 def group_of(item):
-    """Return whose worker a test has to share: that of the model server, or of its class or file."""
+    """Return whose worker a test has to share: that of the model server, or of its class or file.
+
+    A slow test has one of its own, unless it looks at what is left of processes that were killed once for its file.
+    """
     if item.get_closest_marker("real_model"):
         return "real model"
-    alone = item.get_closest_marker("slow") and item.cls is None
+    alone = item.get_closest_marker("slow") and item.cls is None and "killed" not in item.fixturenames
     return None if alone else item.nodeid.partition("[")[0].rpartition("::")[0]
 
 
