@@ -15,15 +15,16 @@ from reasoningbank_langgraph.bank.item_values import Match, Namespace, find, to_
 from reasoningbank_langgraph.bank.minting.choice import check_policy, for_embedder
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.rows.crediting import utility_of, visible_credits
-from reasoningbank_langgraph.bank.rows.ledger import recorded
+from reasoningbank_langgraph.bank.rows.ledger import completed
 from reasoningbank_langgraph.bank.searching import Question
 from reasoningbank_langgraph.bank.snapshots import Past, items_then, rows_then
 from reasoningbank_langgraph.bank.writer_lock import awriting, writing
+from reasoningbank_langgraph.driver import adrive, drive
 from reasoningbank_langgraph.errors import PastBankError
 from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, LEFT_OUT, beside
 
 if TYPE_CHECKING:
-    from langgraph.store.base import BaseStore, Item
+    from langgraph.store.base import BaseStore, Item, Op
 
     from reasoningbank_langgraph.policies import Evidence, PolicyLike
     from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt, RetrievedExample, RetrievedMemory
@@ -131,12 +132,15 @@ class StoreAccess:
     def _write(self, operation: Ops[Result]) -> Result:
         self._require_present()
         with writing(self.store, self.namespace):
-            return run(recorded(self.namespace, self.actor, operation), self.store)
+            return drive(operation, lambda batch: run(self._completed(batch), self.store))
 
     async def _awrite(self, operation: Ops[Result]) -> Result:
         self._require_present()
         async with awriting(self.store, self.namespace):
-            return await arun(recorded(self.namespace, self.actor, operation), self.store)
+            return await adrive(operation, lambda batch: arun(self._completed(batch), self.store))
+
+    def _completed(self, batch: Sequence[Op]) -> Ops[list[Any]]:
+        return completed(self.namespace, self.actor, batch)
 
     def _require_present(self) -> None:
         if self._past:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from langgraph.store.base import PutOp
+from langgraph.store.base import Item, PutOp
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph.bank.item_values import TASK_VECTOR, Namespace, distinct, find
@@ -23,6 +24,12 @@ Ops = Generator["Sequence[Op]", "list[Any]", Result]
 
 PAGE = 500
 _TRIES = 100
+_NO_TIME = datetime(1, 1, 1, tzinfo=UTC)
+
+
+def part_of_row(namespace: Namespace, key: str, value: Mapping[str, Any]) -> Item:
+    """Return a part of a row as a row: it has no times of its own."""
+    return Item(value=dict(value), key=key, namespace=namespace, created_at=_NO_TIME, updated_at=_NO_TIME)
 
 
 def run(operation: Ops[Result], store: BaseStore) -> Result:

@@ -9,7 +9,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.bank.access import StoreAccess
-from reasoningbank_langgraph.bank.item_values import find, matched_text
+from reasoningbank_langgraph.bank.item_values import find, lesson_text, matched_text
 from reasoningbank_langgraph.bank.operations import Ops
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
 from reasoningbank_langgraph.chat.model_caller import ModelCaller
@@ -103,9 +103,7 @@ class Contradicting(StoreAccess):
         scores: dict[tuple[str, str], float] = {}
         for some in _parts(list(active.values())):
             found = yield [
-                find(
-                    self.namespace, {"status": "active"}, matched_text(f"{item.title}. {item.description}"), _NEIGHBOURS
-                )
+                find(self.namespace, {"status": "active"}, matched_text(lesson_text(item)), _NEIGHBOURS)
                 for item in some
             ]
             for item, hits in zip(some, found, strict=True):
@@ -139,7 +137,7 @@ def _better(
 
 def _dialogue(pair: tuple[MemoryItem, MemoryItem]) -> Dialogue[_Answer]:
     """Ask about one pair."""
-    first, second = (fence(f"{one.title}. {one.description}\n{one.content}", "advice") for one in pair)
+    first, second = (fence(f"{lesson_text(one)}\n{one.content}", "advice") for one in pair)
     question = prompts.CONTRADICTION_USER.format(first=first, second=second)
     prompt = [SystemMessage(prompts.CONTRADICTION_SYSTEM.format()), HumanMessage(question)]
     try:

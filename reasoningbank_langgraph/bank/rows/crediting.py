@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp, Item, PutOp
 
 from reasoningbank_langgraph.bank.branches import Branch, visibility
 from reasoningbank_langgraph.bank.item_values import Namespace, micros, name_of
-from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.bank.operations import Ops, part_of_row, rows_where
 from reasoningbank_langgraph.bank.rows.ledger import draft
 from reasoningbank_langgraph.namespaces import CREDIT, beside
 from reasoningbank_langgraph.policies import Credit, GroupCredit
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 GROUPS = 300
 """Groups that count for a lesson, the newest: what it did long ago, perhaps to another model, is outvoted in time."""
-_NO_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
 
 class Credited(NamedTuple):
@@ -75,7 +74,7 @@ def visible_credits(
 ) -> Ops[dict[str, Credit]]:
     """Return the same from rows that were read."""
     groups = [
-        (row.key, Item(value=one, key=one["known_as"], namespace=namespace, created_at=_NO_TIME, updated_at=_NO_TIME))
+        (row.key, part_of_row(namespace, one["known_as"], one))
         for row in rows
         for one in row.value["groups"]
         if past is None or one["since"] <= past.at

@@ -1,6 +1,6 @@
 """What was changed in a bank: rows that are written in the batch that makes the change, and a marker for the last ones.
 
-An operation puts a draft of each row into the batch that it tells of, and `recorded` completes it there: a change and
+An operation puts a draft of each row into the batch that it tells of, and `completed` completes it there: a change and
 its row are written together or not at all, and what changes nothing on a retry writes no row. The markers lie in a
 namespace of their own, so that no write has to read the ledger. Each row has its own, so none is lost where several
 write at once; now and then a writer removes those that it has read.
@@ -9,14 +9,13 @@ write at once; now and then a writer removes those that it has read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.bank.item_values import Namespace, delete, name_of
-from reasoningbank_langgraph.bank.operations import Ops, Result, rows_where
+from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.namespaces import HEADS, LEDGER, beside
 from reasoningbank_langgraph.policies.ledger import Change, ChangeKind, State, digest, hash_of
 from reasoningbank_langgraph.records import utc_now
@@ -83,24 +82,8 @@ def draft_of_rows(
     ]
 
 
-def recorded(namespace: Namespace, actor: str, operation: Ops[Result]) -> Ops[Result]:
-    """Carry out an operation, with the drafts in its batches completed."""
-    with closing(operation):
-        try:
-            batch = next(operation)
-            while True:
-                try:
-                    results = yield from _completed(namespace, actor, batch)
-                except Exception as error:  # noqa: BLE001 - the operation decides what becomes of it
-                    batch = operation.throw(error)
-                else:
-                    batch = operation.send(results)
-        except StopIteration as stop:
-            result: Result = stop.value
-            return result
-
-
-def _completed(namespace: Namespace, actor: str, batch: Sequence[Op]) -> Ops[list[Any]]:
+def completed(namespace: Namespace, actor: str, batch: Sequence[Op]) -> Ops[list[Any]]:
+    """Carry out a batch of an operation, with the drafts in it completed."""
     place = beside(namespace, LEDGER)
     drafts = [op for op in batch if isinstance(op, PutOp) and op.namespace == place]
     if not drafts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid5
 
@@ -11,7 +10,7 @@ from langgraph.store.base import Item, PutOp
 
 from reasoningbank_langgraph.bank.branches import Branch, visibility
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, content_key, put, to_item, without_secrets
-from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.bank.operations import Ops, part_of_row, rows_where
 from reasoningbank_langgraph.bank.rows.ledger import ACTIVE, draft, draft_of_rows
 from reasoningbank_langgraph.bank.upkeep.forgetting import rewritten, with_status
 from reasoningbank_langgraph.errors import CannotMergeError
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from langgraph.store.base import SearchItem
 
 Rows = Mapping[str, "SearchItem"]
-_NO_TIME = datetime(1, 1, 1, tzinfo=UTC)
 _OF_SOURCE = ("thread_id", "task_id", "task_key", "since", "learned", "known_as")
 
 
@@ -92,7 +90,9 @@ def seen_from(
         task: `task_id` and `task_key` of the task.
         hits: rows that were found.
     """
-    sources = {hit.key: [_as_row(namespace, one) for one in hit.value.get("sources", ())] for hit in hits}
+    sources = {
+        hit.key: [part_of_row(namespace, one["id"], one) for one in hit.value.get("sources", ())] for hit in hits
+    }
     mine = [row for rows in sources.values() for row in rows if row.value["thread_id"] == branch.thread_id]
     is_visible = (yield from visibility(namespace, branch, mine)) if mine else lambda _: True
 
@@ -178,7 +178,3 @@ def _sources(names: Iterable[str], values: Mapping[str, Mapping[str, Any]]) -> l
             facts = {field: value[field] for field in _OF_SOURCE if field in value}
             found[name] = {"id": name, "provenance": line, **facts}
     return list(found.values())
-
-
-def _as_row(namespace: Namespace, source: Mapping[str, Any]) -> Item:
-    return Item(value=dict(source), key=source["id"], namespace=namespace, created_at=_NO_TIME, updated_at=_NO_TIME)

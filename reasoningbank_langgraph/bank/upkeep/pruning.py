@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.bank.access import StoreAccess
-from reasoningbank_langgraph.bank.item_values import Namespace, find, matched_text, micros
+from reasoningbank_langgraph.bank.item_values import Namespace, find, lesson_text, matched_text, micros
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.bank.rows.ledger import ACTIVE, draft_of_rows
 from reasoningbank_langgraph.bank.upkeep.forgetting import rewritten, with_status
@@ -147,7 +147,7 @@ def _novelties(namespace: Namespace, active: Sequence[MemoryItem]) -> Ops[dict[s
 def _alike(namespace: Namespace, item: MemoryItem) -> SearchOp:
     """Return the search for lessons in use that are like this one."""
     where = {"status": "active", "outcome": item.outcome}
-    return find(namespace, where, matched_text(f"{item.title}. {item.description}"), NEAREST)
+    return find(namespace, where, matched_text(lesson_text(item)), NEAREST)
 
 
 def _set_aside(namespace: Namespace, chosen: Mapping[str, Leaving]) -> Ops[dict[str, Leaving]]:
