@@ -16,6 +16,7 @@
 - `audit`: `reasoningbank judge-audit`: how often a judge is right on attempts with known answers
 - `experiment`: `reasoningbank experiment`: does memory help this model on these problems?
 - `probe`: `reasoningbank probe`: which form of memory helps this model on these problems
+- `loading`: the model of a command, loaded while the reader is told so
 - `identifiers`: namespaces, ids and filters as they stand in a command: safe to print, and to be pasted back
 - `terminal`: the two consoles, which show control characters instead of obeying them, and how errors are printed
 - `__main__`: `python -m reasoningbank_langgraph.cli` is the command `reasoningbank`

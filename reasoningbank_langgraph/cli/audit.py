@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +10,7 @@ import typer
 from rich.progress import track
 from rich.table import Table
 
+from reasoningbank_langgraph.cli.loading import TIME_LIMIT, loaded_model
 from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.errors import ModelCallError, ProblemFileError
 from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
@@ -21,10 +20,7 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.judges import Judge
     from reasoningbank_langgraph.judges.audit import Confusion
-    from reasoningbank_langgraph.local.model_choice import ResolvedModel
     from reasoningbank_langgraph.records import Attempt
-
-TIME_LIMIT = 600.0
 
 
 class JudgeKind(StrEnum):
@@ -52,8 +48,7 @@ def judge_audit(
 
     with named_errors():
         problems = _read_answered_problems(file, limit)
-        with _model(model) as resolved:
-            console.print(f"model: {resolved.description}")
+        with loaded_model(model) as resolved:
             attempts = [_attempt(problem, resolved.chat) for problem in track(problems, "attempts", console=console)]
             judge_attempt = _judge(judge, resolved.chat)
             plain = list(track(audit(judge_attempt, attempts), "judging", len(attempts), console=console))
@@ -70,16 +65,6 @@ def _read_answered_problems(file: Path, limit: int | None) -> list[Problem]:
         if problem.answer is None:
             raise ProblemFileError(file, number, "needs an 'answer': judges are audited against known answers")
     return problems
-
-
-@contextmanager
-def _model(name: str | None) -> Iterator[ResolvedModel]:
-    from reasoningbank_langgraph.local.model_choice import resolve_model
-
-    with console.status("loading the model"):
-        resolved = resolve_model(name, temperature=0)
-    with resolved:
-        yield resolved
 
 
 def _attempt(problem: Problem, chat: BaseChatModel) -> Attempt:

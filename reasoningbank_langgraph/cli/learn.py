@@ -16,6 +16,7 @@ import typer
 
 from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, BankFolder, open_to_embed, progress_bar
 from reasoningbank_langgraph.cli.identifiers import format_id, parse_namespace
+from reasoningbank_langgraph.cli.loading import TIME_LIMIT, loaded_model
 from reasoningbank_langgraph.cli.solve_report import plural, shorten
 from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.errors import MissingDependencyError
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.learn import Coverage
 
-TIME_LIMIT = 600.0
 _LISTED = 30
 """Attempts left out that are named one by one."""
 
@@ -55,25 +55,26 @@ def learn(
     that of the bank; if there is no bank yet, it is made.
     """
     from reasoningbank_langgraph.learn import learn_from_threads
-    from reasoningbank_langgraph.local.model_choice import resolve_model
 
     begin, made_by = _time(since), None if graph is None else _graph(graph)
-    with named_errors(), _checkpointer(threads) as saver, open_to_embed(bank, "learn_from_threads(...)") as store:
-        with console.status("loading the model"):
-            resolved = resolve_model(model, temperature=0)
-        with resolved, progress_bar("threads") as update:
-            console.print(f"model: {resolved.description}")
-            coverage = learn_from_threads(
-                made_by,
-                model=resolved.chat,
-                checkpointer=saver,
-                store=store,
-                namespace=tuple(parse_namespace(namespace)),
-                since=begin,
-                max_concurrency=resolved.at_once,
-                time_limit=TIME_LIMIT,
-                progress=update,
-            )
+    with (
+        named_errors(),
+        _checkpointer(threads) as saver,
+        open_to_embed(bank, "learn_from_threads(...)") as store,
+        loaded_model(model) as resolved,
+        progress_bar("threads") as update,
+    ):
+        coverage = learn_from_threads(
+            made_by,
+            model=resolved.chat,
+            checkpointer=saver,
+            store=store,
+            namespace=tuple(parse_namespace(namespace)),
+            since=begin,
+            max_concurrency=resolved.at_once,
+            time_limit=TIME_LIMIT,
+            progress=update,
+        )
     _report(coverage)
     if "outage" in coverage.reasons:
         raise typer.Exit(1)

@@ -21,6 +21,7 @@ from reasoningbank_langgraph.cli.bank import (
     require_bank,
 )
 from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, parse_id, parse_namespace
+from reasoningbank_langgraph.cli.loading import TIME_LIMIT, loaded_model
 from reasoningbank_langgraph.cli.solve_report import plural, shorten
 from reasoningbank_langgraph.cli.terminal import console
 from reasoningbank_langgraph.errors import UnknownAttemptError
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.records import PendingAttempt
     from reasoningbank_langgraph.store import ChromaStore
 
-TIME_LIMIT = 600.0
 _Model = Annotated[str | None, typer.Option(help="Model that judges and distils, named as in `solve`.")]
 
 
@@ -124,12 +124,6 @@ def resolve_overdue(
 @contextmanager
 def _ready(bank: Path, model: str | None, instead: str) -> Iterator[tuple[ChromaStore, ResolvedModel]]:
     """Open a bank to write lessons, and give the model that distils them."""
-    from reasoningbank_langgraph.local.model_choice import resolve_model
-
     require_bank(bank)
-    with open_to_embed(bank, instead) as store:
-        with console.status("loading the model"):
-            resolved = resolve_model(model, temperature=0)
-        with resolved:
-            console.print(f"model: {resolved.description}")
-            yield store, resolved
+    with open_to_embed(bank, instead) as store, loaded_model(model) as resolved:
+        yield store, resolved

@@ -16,6 +16,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from reasoningbank_langgraph.cli.identifiers import WhereOption, parse_where
+from reasoningbank_langgraph.cli.loading import TIME_LIMIT
 from reasoningbank_langgraph.cli.solve_report import DONE_BEFORE, PartSeconds, SolveOutcome, SolveReport
 from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.math_solver.problems import Problem, one_problem, read_problems
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.local.model_choice import ResolvedModel
 
 CHECKPOINTS = "checkpoints.sqlite"
-LOCAL_TIME_LIMIT = 600.0
-"""Seconds for one call: a small machine may write three tokens a second."""
 
 
 class CopiesKind(StrEnum):
@@ -129,9 +128,7 @@ def _compiled(
 
     from reasoningbank_langgraph.math_solver import create_math_solver
 
-    built = create_math_solver(
-        solver.chat, judge_model=critic.chat, learn=learn, time_limit=LOCAL_TIME_LIMIT, **options
-    )
+    built = create_math_solver(solver.chat, judge_model=critic.chat, learn=learn, time_limit=TIME_LIMIT, **options)
     with closing(sqlite3.connect(bank / CHECKPOINTS, check_same_thread=False)) as connection:
         yield built.compile(checkpointer=SqliteSaver(connection), store=store, name="math_solver")
 

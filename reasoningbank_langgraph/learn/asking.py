@@ -16,7 +16,15 @@ from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
 from reasoningbank_langgraph.records import Attempt, Verdict
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable
+
     from reasoningbank_langgraph.judges import JudgeLike
+
+
+def critic_of(chat: BaseChatModel, judge: JudgeLike | None, time_limit: float) -> Runnable[Attempt, Any]:
+    """Return the judge that is given, or one that asks the model."""
+    return LLMJudge(chat, time_limit=time_limit) if judge is None else as_judge(judge)
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Asked:
     ) -> Self:
         """Return both as functions; with a loop, they are called there while the caller's thread waits."""
         chat = chat_model(model)
-        critic = LLMJudge(chat, time_limit=time_limit) if judge is None else as_judge(judge)
+        critic = critic_of(chat, judge, time_limit)
         extractor, outages, name = LessonExtractor(chat, time_limit=time_limit), Outages(), critic.get_name()
 
         def call(runnable: Any, given: Any) -> Any:

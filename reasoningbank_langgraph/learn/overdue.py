@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.extraction.metadata import Metadata
-from reasoningbank_langgraph.judges import JudgeLike, LLMJudge, as_judge
+from reasoningbank_langgraph.judges import JudgeLike
+from reasoningbank_langgraph.learn.asking import critic_of
 from reasoningbank_langgraph.nodes._learner import Learner, Outcome
 from reasoningbank_langgraph.policies import PolicyLike
 from reasoningbank_langgraph.records import PendingAttempt, utc_now
@@ -106,8 +107,7 @@ class _Plan(NamedTuple):
 
 def _learner(model: ModelLike, judge: JudgeLike | None, *, time_limit: float, **taken: Any) -> Learner:
     chat = chat_model(model)
-    judging = LLMJudge(chat, time_limit=time_limit) if judge is None else as_judge(judge)
-    return Learner(judging, model=chat, time_limit=time_limit, **taken)
+    return Learner(critic_of(chat, judge, time_limit), model=chat, time_limit=time_limit, **taken)
 
 
 def _counted(outcomes: Sequence[Outcome], dropped: int, waiting: int) -> Overdue:

@@ -16,13 +16,12 @@ from reasoningbank_langgraph.cli.bank import (
     require_bank,
 )
 from reasoningbank_langgraph.cli.identifiers import format_id
+from reasoningbank_langgraph.cli.loading import TIME_LIMIT, loaded_model
 from reasoningbank_langgraph.cli.solve_report import plural, shorten
 from reasoningbank_langgraph.cli.terminal import console
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import Contradictions, MemoryBank
-
-TIME_LIMIT = 600.0
 
 
 @bank_app.command()
@@ -36,15 +35,10 @@ def contradictions(
 
     The packaged embedder must be that of the bank.
     """
-    from reasoningbank_langgraph.local.model_choice import resolve_model
-
     require_bank(bank)
     with open_to_embed(bank, "MemoryBank(store, ...).contradictions(model)") as store:
         memory = filled_bank(store, namespace)
-        with console.status("loading the model"):
-            resolved = resolve_model(model, temperature=0)
-        with resolved:
-            console.print(f"model: {resolved.description}")
+        with loaded_model(model) as resolved:
             found = memory.contradictions(resolved.chat, max_pairs=max_pairs, time_limit=TIME_LIMIT)
         _print(memory, found)
     if found.asked and found.unclear == found.asked:

@@ -20,14 +20,13 @@ from reasoningbank_langgraph.cli.bank import (
     require_bank,
 )
 from reasoningbank_langgraph.cli.identifiers import format_namespace
+from reasoningbank_langgraph.cli.loading import TIME_LIMIT, loaded_model
 from reasoningbank_langgraph.cli.solve_report import plural
 from reasoningbank_langgraph.cli.terminal import console
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import Redistilled
     from reasoningbank_langgraph.local.model_choice import ResolvedModel
-
-TIME_LIMIT = 600.0
 
 
 @bank_app.command()
@@ -55,15 +54,10 @@ def redistil(
 
 
 def _redistil(model: str | None, namespace: str | None, bank: Path, *, dry_run: bool) -> None:
-    from reasoningbank_langgraph.local.model_choice import resolve_model
-
     require_bank(bank)
     with open_to_embed(bank, "MemoryBank(store, ...).redistil(model)") as store:
         banks = [MemoryBank(store, labels, actor=ACTOR) for labels in chosen_banks(store, namespace)]
-        with console.status("loading the model"):
-            resolved = resolve_model(model, temperature=0)
-        with resolved:
-            console.print(f"model: {resolved.description}")
+        with loaded_model(model) as resolved:
             results = [_one(memory, resolved, dry_run=dry_run) for memory in banks]
     if any(done.failure and not done.distilled for done in results):
         raise typer.Exit(1)
