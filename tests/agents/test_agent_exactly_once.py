@@ -1,15 +1,11 @@
 """A turn of an agent is learned once, whatever is retried, resumed, replayed or forked, and on its own branch."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 
 from reasoningbank_langgraph import ReasoningBankMiddleware
 from reasoningbank_langgraph.testing import ScriptedChatModel, ScriptedToolModel
 from tests.agents.agent_fakes import BANK, FENCE, agent, bank, replies, say, thread, titles
-from tests.conftest import REPOSITORY
+from tests.killed import found_by
 from tests.loop_fakes import Switched, indexed_memory, learner, lessons, verdict
 
 
@@ -109,10 +105,7 @@ def test_what_was_learned_with_a_forgotten_lesson_is_forgotten_too():
 
 @pytest.mark.slow
 def test_killed_at_every_step_that_leaves_something_on_disk_an_agent_learns_its_turn_once(tmp_path):
-    command = [sys.executable, "-m", "tests.agents.agent_crash_child", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=600)
-    assert done.returncode == 0, done.stderr
-    lives = json.loads(done.stdout)
+    lives = found_by("agents.agent_crash_child", tmp_path)
     assert {"model", "judge", "extract", "before the write", "after the write", "before the result"} <= set(lives)
     for point, life in lives.items():
         assert life["killed"], point

@@ -1,9 +1,6 @@
 """Killed with SIGKILL before or after its write, a change and its row are both there or neither; again, one row."""
 
-import json
 import random
-import subprocess
-import sys
 import time
 
 import pytest
@@ -11,7 +8,7 @@ import pytest
 from reasoningbank_langgraph import ChromaStore, MemoryBank
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.bank.test_forgetting import NAMESPACE
-from tests.conftest import REPOSITORY
+from tests.killed import found_by
 from tests.store.processes import start
 
 WRITES = """
@@ -32,10 +29,7 @@ with ChromaStore.from_path(sys.argv[1], embeddings=HashEmbeddings()) as store:
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory):
     """What `ledger_crash_child` found."""
-    command = [sys.executable, "-m", "tests.ledger_crash_child", str(tmp_path_factory.mktemp("killed"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=900)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return found_by("ledger_crash_child", tmp_path_factory.mktemp("killed"), timeout=900)
 
 
 def left(said):

@@ -1,21 +1,14 @@
 """Killed with SIGKILL around the write of an attempt, a run decides on its lessons as an undisturbed one does."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.killed import found_by
 
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory):
     """What `minting_crash_child` found."""
-    command = [sys.executable, "-m", "tests.minting_crash_child", str(tmp_path_factory.mktemp("killed"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=600)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return found_by("minting_crash_child", tmp_path_factory.mktemp("killed"))
 
 
 @pytest.mark.slow

@@ -1,21 +1,14 @@
 """Killed with SIGKILL at every step, a run of `redistil` or its undoing goes on and ends like an undisturbed one."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.killed import found_by
 
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory):
     """What `redistil_crash_child` found."""
-    command = [sys.executable, "-m", "tests.redistil_crash_child", str(tmp_path_factory.mktemp("killed"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=600)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return found_by("redistil_crash_child", tmp_path_factory.mktemp("killed"))
 
 
 def of_each(killed, judge, work=""):

@@ -1,22 +1,15 @@
 """Killed with SIGKILL at every step, a walk goes on in the next process and ends like an undisturbed one."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.killed import found_by
 from tests.threads_crash_child import ALL
 
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory):
     """What `threads_crash_child` found."""
-    command = [sys.executable, "-m", "tests.threads_crash_child", str(tmp_path_factory.mktemp("killed"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=600)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return found_by("threads_crash_child", tmp_path_factory.mktemp("killed"))
 
 
 @pytest.mark.slow

@@ -1,12 +1,8 @@
 """Killed with SIGKILL at every step, learning from an attempt that waits goes on and ends like an undisturbed one."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.killed import found_by
 
 WORKS = ["defer", "outage", "background", "resolve", "overturn", "return", "overdue"]
 
@@ -14,10 +10,7 @@ WORKS = ["defer", "outage", "background", "resolve", "overturn", "return", "over
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory):
     """What `pending_crash_child` found."""
-    command = [sys.executable, "-m", "tests.pending_crash_child", str(tmp_path_factory.mktemp("killed"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=900)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return found_by("pending_crash_child", tmp_path_factory.mktemp("killed"), timeout=900)
 
 
 def left(said):

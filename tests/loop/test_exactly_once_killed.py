@@ -1,12 +1,8 @@
 """Killed with SIGKILL at every step that leaves something on disk, a run goes on and ends like an undisturbed one."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.killed import found_by
 from tests.postgres import database, postgres  # noqa: F401 - fixtures
 
 INSIDE = ["retrieve before it reads", "solve", "judge", "extract", "consolidate before it writes"]
@@ -21,10 +17,7 @@ SAVERS = [pytest.param(saver, marks=pytest.mark.xdist_group(f"killed on {saver}"
 def killed(request, tmp_path_factory):
     """What `crash_child` found for one kind of checkpointer."""
     url = [request.getfixturevalue("postgres")] if request.param == "postgres" else []
-    command = [sys.executable, "-m", "tests.crash_child", request.param, str(tmp_path_factory.mktemp("killed")), *url]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=600)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return found_by("crash_child", request.param, tmp_path_factory.mktemp("killed"), *url)
 
 
 def of_each(killed, judge):

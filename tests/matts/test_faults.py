@@ -1,9 +1,5 @@
 """Rollouts that fail, ask or die: the run goes on, the bank has one experience, and nothing is done twice."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
@@ -13,7 +9,7 @@ from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import create_matts
 from reasoningbank_langgraph.errors import TooFewAttemptsError
-from tests.conftest import REPOSITORY
+from tests.killed import found_by
 from tests.loop_fakes import indexed_memory, learner
 from tests.matts_fakes import CONFIG, TASK, bank, fails_once, judged_by, matts, solving
 
@@ -205,10 +201,7 @@ def test_a_replay_from_any_old_checkpoint_adds_nothing(step):
 
 @pytest.mark.slow
 def test_a_run_killed_anywhere_goes_on_without_repeating_what_is_done(tmp_path):
-    command = [sys.executable, "-m", "tests.matts_crash_child", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=300)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found = found_by("matts_crash_child", tmp_path, timeout=300)
     assert list(found) == ["solve", "retrieve", "judge", "extract", "before write", "after write"]
     for where, one in found.items():
         assert one["killed"], where
