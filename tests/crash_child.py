@@ -3,19 +3,16 @@
 Usage: python -m tests.crash_child KIND FOLDER [URL]     KIND is `sqlite` or `postgres`, URL that of a server
 
 Prints JSON: `calm`, what undisturbed runs leave, by the variant of lessons that the second task gives; and `points`,
-by the name of each step what is there before and after the second life. Every life is a process of its own, forked
-after the imports and before any client is open, which saves the seconds that imports take.
+by the name of each step what is there before and after the second life.
 """
 
 import json
 import os
 import signal
 import sys
-import traceback
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import chromadb
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -25,6 +22,7 @@ from langgraph.store.base import PutOp
 from reasoningbank_langgraph import ChromaStore, MemoryBank, create_reasoning_bank
 from reasoningbank_langgraph.testing import HashEmbeddings
 
+from .dying import fork
 from .flows import NODES, TASKS, differing_model, solve, told
 
 STEPS = ["input", "start", *NODES]
@@ -167,38 +165,6 @@ def checkpointed_lessons(saver):
     values = [saved.checkpoint["channel_values"].get("lessons")]
     values += [value for _, channel, value in saved.pending_writes if channel == "lessons"]
     return [lesson["id"] for lesson in next(filter(None, values[::-1]), [])]
-
-
-class Forked(NamedTuple):
-    """A process that does one thing and says it as JSON."""
-
-    pid: int
-    reader: int
-
-    def said(self):
-        """What it said when it was done, or None if it was killed."""
-        with os.fdopen(self.reader) as said:
-            text = said.read()
-        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        if code == -signal.SIGKILL:
-            return None
-        assert code == 0, f"a process ended with {code}"
-        return json.loads(text)
-
-
-def fork(function, *arguments):
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid:
-        os.close(writer)
-        return Forked(pid, reader)
-    try:
-        with os.fdopen(writer, "w") as out:
-            json.dump(function(*arguments), out)
-        os._exit(0)
-    except BaseException:  # noqa: BLE001 - a fork must not go on with its parent's work
-        traceback.print_exc()
-        os._exit(1)
 
 
 def new_place(kind, folder, url, number):

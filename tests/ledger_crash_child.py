@@ -2,8 +2,8 @@
 
 Usage: python -m tests.ledger_crash_child FOLDER
 
-Prints JSON: for each change and step, what is there when the process has died and after a second life; and under
-`before` and `calm`, what undisturbed lives leave.
+Prints JSON, for each change: `calm`, what an undisturbed life found and left; and `points`, by the name of each step
+what is there when the process has died and after a second life.
 """
 
 import json
@@ -14,8 +14,7 @@ from reasoningbank_langgraph import MemoryBank
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 from .bank.test_forgetting import NAMESPACE, family, lesson
-from .crash_child import fork
-from .redistil_crash_child import DyingStore, steps
+from .dying import DyingStore, lives, steps
 
 CHANGES = {
     "add": lambda bank, _: bank.add([lesson("new"), lesson("newer", experience="new")]),
@@ -29,40 +28,31 @@ CHANGES = {
 
 
 def life(folder, change, end=None):
-    """Make a change, or die on the way; says the steps and what is there after it."""
+    """Make a change, or die on the way; says the steps and what is there before and after it."""
     with DyingStore.from_path(folder / "bank", embeddings=HashEmbeddings()) as store:
         bank, file = MemoryBank(store, NAMESPACE), folder / "lessons.jsonl"
         if change == "fill":
             family(store).export_jsonl(file)
+        found = left(store)
         steps.begin(end)
         if change in CHANGES:
             CHANGES[change](bank, file)
-        banks = [bank, MemoryBank(store, ("other",))]
-        return {
-            "steps": steps.names,
-            "items": [[item.id, item.status] for one in banks for item in one.items()],
-            "log": [[change.kind, *change.ids] for one in banks for change in one.log()],
-            "ok": store.verify().ok and all(one.verify_log().ok for one in banks),
-        }
+        return {"steps": steps.names, "found": found, "left": left(store)}
 
 
-def lives(root, change):
-    """Kill a life at each of its steps and let a second one carry out the change again."""
-    earlier = ["fill", "prune"] if change == "undo" else ["fill"]
-    calm = last_life_of(root / change, *earlier, change)
-    found = {"before": last_life_of(root / f"{change} before", *earlier), "calm": calm}
-    for number, name in enumerate(calm["steps"]):
-        place = root / f"{change} {number}"
-        last_life_of(place, *earlier)
-        assert fork(life, place, change, name).said() is None
-        found[name] = {"first": fork(life, place, "look").said(), "second": fork(life, place, change).said()}
-    return found
+def left(store):
+    banks = [MemoryBank(store, namespace) for namespace in (NAMESPACE, ("other",))]
+    return {
+        "items": [[item.id, item.status] for bank in banks for item in bank.items()],
+        "log": [[change.kind, *change.ids] for bank in banks for change in bank.log()],
+        "ok": store.verify().ok and all(bank.verify_log().ok for bank in banks),
+    }
 
 
-def last_life_of(place, *changes):
-    place.mkdir()
-    return [fork(life, place, change).said() for change in changes][-1]
+def main(root):
+    earlier = {"undo": ["fill", "prune"]}
+    return {change: lives(life, root / change, *earlier.get(change, ["fill"]), change) for change in CHANGES}
 
 
 if __name__ == "__main__":
-    print(json.dumps({change: lives(Path(sys.argv[1]), change) for change in CHANGES}))
+    print(json.dumps(main(Path(sys.argv[1]))))

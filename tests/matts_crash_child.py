@@ -21,7 +21,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from reasoningbank_langgraph import ChromaStore, MemoryBank, Verdict, create_matts
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
-from .crash_child import fork
+from .dying import fork
 from .loop_fakes import lessons
 
 POINTS = ["solve", "retrieve", "judge", "extract", "before write", "after write"]

@@ -19,9 +19,8 @@ from reasoningbank_langgraph.namespaces import LEFT_OUT, beside
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
 from .bank.test_bank import lesson
-from .crash_child import fork
+from .dying import DyingStore, fork, lives, steps
 from .loop_fakes import verdict
-from .redistil_crash_child import DyingStore, steps
 
 NAMESPACE = ("m",)
 POLICY = Policy(similarity=0.8, capacity=5, per_run=2)
@@ -81,31 +80,30 @@ def replay(graph, config):
 
 
 def merge_life(folder, work, end=None):
-    """Merge two lessons, or undo that, or die on the way; says what is there after it."""
+    """Merge two lessons, or undo that, or die on the way; says what is there before and after it."""
     with DyingStore.from_path(folder / "bank", embeddings=HashEmbeddings()) as store:
         bank = MemoryBank(store, NAMESPACE)
-        steps.begin()
-        for name in ("a", "b"):
-            bank.add([lesson(name, f"task {name}")])
+        found = left(store)
         steps.begin(end)
-        if work != "look":
+        if work == "fill":
+            for name in ("a", "b"):
+                bank.add([lesson(name, f"task {name}")])
+        else:
             merged = bank.merge(["a", "b"])
         if work == "undo":
             bank.undo_merge(merged.id)
-        items = [[item.title, item.status] for item in bank.items()]
-        return {"steps": steps.names, "items": items, "ok": store.verify().ok}
+        return {"steps": steps.names, "found": found, "left": left(store)}
+
+
+def left(store):
+    items = [[item.title, item.status] for item in MemoryBank(store, NAMESPACE).items()]
+    return {"items": items, "ok": store.verify().ok}
 
 
 def merges(folder):
     """Kill a merge and its undoing before and after each write, and let a second life do the same work."""
-    found = {}
-    for work in ("merge", "undo"):
-        for number, name in enumerate(fork(merge_life, new(folder, f"calm {work}"), work).said()["steps"]):
-            place = new(folder, f"{work} {number}")
-            killed = fork(merge_life, place, work, name).said() is None
-            first, second = (fork(merge_life, place, each).said() for each in ("look", work))
-            found[f"{work}: {name}"] = {"killed": killed, "first": first, "second": second}
-    return found
+    killed = {work: lives(merge_life, folder / work, "fill", work)["points"] for work in ("merge", "undo")}
+    return {f"{work}: {name}": found for work, points in killed.items() for name, found in points.items()}
 
 
 def new(folder, name):

@@ -2,8 +2,8 @@
 
 Usage: python -m tests.pending_crash_child FOLDER
 
-Prints JSON by the name of each piece of work: `calm`, what is there after undisturbed lives, and `points`, by the name
-of each step what is there after the life that died and after the next one.
+Prints JSON by the name of each piece of work: `calm`, what undisturbed lives leave, and `points`, by the name of each
+step what is there after the life that died and after the next one.
 """
 
 import json
@@ -17,9 +17,8 @@ from reasoningbank_langgraph import MemoryBank, Verdict, create_reasoning_bank
 from reasoningbank_langgraph.learn import drain, resolve_overdue
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 
-from .crash_child import fork
+from .dying import DyingStore, lives, steps
 from .loop_fakes import lessons, solver, verdict
-from .redistil_crash_child import DyingStore, steps
 
 CONFIG = {"configurable": {"thread_id": "t"}}
 TASK = "add two apples"
@@ -83,45 +82,25 @@ def do(folder, store, work):
 
 
 def life(folder, work, end=None):
-    """Do what is left of the work, or die on the way; says the steps and what is there after it."""
+    """Do what is left of the work, or die on the way; says the steps and what is there before and after it."""
     with DyingStore.from_path(folder / "bank", embeddings=HashEmbeddings()) as store:
-        bank = MemoryBank(store, "m")
+        found = left(store)
         steps.begin(end)
         do(folder, store, work)
         steps.end = None
-        return {
-            "steps": steps.names,
-            "items": [[item.title, item.status, item.outcome] for item in bank.items()],
-            "episodes": [[one.outcome, len(one.earlier)] for one in bank.episodes()],
-            "pending": [one.verdict and one.verdict.status for one in bank.pending()],
-            "ok": store.verify().ok,
-        }
+        return {"steps": steps.names, "found": found, "left": left(store)}
 
 
-def lives(folder, works):
-    """Kill the last of these works at each of its steps, and let another life go on with it."""
-    *before, work = works
-    calm = last_life(new(folder / "calm"), works)
-    points = {}
-    for number, name in enumerate(calm["steps"]):
-        place = new(folder / str(number))
-        last_life(place, before)
-        killed = fork(life, place, work, name).said() is None
-        first = fork(life, place, "look").said()
-        points[name] = {"killed": killed, "first": first, "second": fork(life, place, work).said()}
-    return {"calm": calm, "points": points}
-
-
-def new(folder):
-    folder.mkdir(parents=True)
-    return folder
-
-
-def last_life(place, works):
-    """Live one life for each of these works and return what the last one says."""
-    return [fork(life, place, work).said() for work in works][-1] if works else None
+def left(store):
+    bank = MemoryBank(store, "m")
+    return {
+        "items": [[item.title, item.status, item.outcome] for item in bank.items()],
+        "episodes": [[one.outcome, len(one.earlier)] for one in bank.episodes()],
+        "pending": [one.verdict and one.verdict.status for one in bank.pending()],
+        "ok": store.verify().ok,
+    }
 
 
 if __name__ == "__main__":
     root = Path(sys.argv[1])
-    print(json.dumps({name: lives(root / name, works) for name, works in WORKS.items()}))
+    print(json.dumps({name: lives(life, root / name, *works) for name, works in WORKS.items()}))

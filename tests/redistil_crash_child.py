@@ -2,59 +2,26 @@
 
 Usage: python -m tests.redistil_crash_child FOLDER
 
-Prints JSON: `points`, by the name of each step what is in use when the process has died there and after a second life.
+Prints JSON: by the name of each step what is in use when the process has died there and after a second life.
 """
 
 import json
-import os
-import signal
 import sys
 from pathlib import Path
 
-from langgraph.store.base import PutOp
-
-from reasoningbank_langgraph import ChromaStore, MemoryBank
+from reasoningbank_langgraph import MemoryBank
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 from .bank.test_forgetting import NAMESPACE
 from .bank.test_redistil import filled, newer
-from .crash_child import fork
-
-
-class Steps:
-    """Counts the steps of a life; at one of them the process ends."""
-
-    def __init__(self):
-        self.end, self.names = None, []
-
-    def begin(self, end=None):
-        self.end, self.names = end, []
-
-    def come(self, name):
-        self.names.append(f"{name} {sum(name in each for each in self.names)}")
-        if self.names[-1] == self.end:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-steps = Steps()
-
-
-class DyingStore(ChromaStore):
-    def batch(self, ops):
-        ops = list(ops)
-        writes = any(isinstance(op, PutOp) for op in ops)
-        if writes:
-            steps.come("before write")
-        results = super().batch(ops)
-        if writes:
-            steps.come("after write")
-        return results
+from .dying import DyingStore, lives, steps
 
 
 def life(folder, work, end=None):
-    """Do what is left of the work, or die on the way; says the steps and what is there after it."""
+    """Do what is left of the work, or die on the way; says the steps and what is there before and after it."""
     with DyingStore.from_path(folder, embeddings=HashEmbeddings()) as store:
         bank = filled(store, 3) if work == "fill" else MemoryBank(store, NAMESPACE)
+        found = left(store)
         model = newer("one", "two")
         reply = model.script
 
@@ -68,34 +35,20 @@ def life(folder, work, end=None):
             bank.redistil(model)
         elif work == "undo":
             bank.undo_redistil(bank.redistil(model, dry_run=True).run)
-        return {"steps": steps.names, "items": [of(item) for item in bank.items()], "ok": store.verify().ok}
+        return {"steps": steps.names, "found": found, "left": left(store)}
 
 
-def of(item):
-    return [item.experience_id, item.title, item.status, item.id]
+def left(store):
+    items = MemoryBank(store, NAMESPACE).items()
+    told = [[item.experience_id, item.title, item.status, item.id] for item in items]
+    return {"items": told, "ok": store.verify().ok}
 
 
-def lives(folder, before, work):
-    """Kill a life at each of its steps, after others that are left alone, and let a second one go on."""
-    names = last_life(folder / f"calm {work}", [*before, work])["steps"]
-    found = {}
-    for number, name in enumerate(names):
-        place = folder / f"{work} {number}"
-        last_life(place, before)
-        killed = fork(life, place, work, name).said() is None
-        found[f"{work}: {name}"] = {
-            "killed": killed,
-            "first": fork(life, place, "look").said(),
-            "second": fork(life, place, work).said(),
-        }
-    return found
-
-
-def last_life(place, works):
-    """Live one life for each of these works and return what the last one says."""
-    return [fork(life, place, work).said() for work in works][-1]
+def main(root):
+    works = {"redistil": ["fill", "redistil"], "undo": ["fill", "redistil", "undo"]}
+    killed = {work: lives(life, root / work, *each)["points"] for work, each in works.items()}
+    return {f"{work}: {name}": found for work, points in killed.items() for name, found in points.items()}
 
 
 if __name__ == "__main__":
-    root = Path(sys.argv[1])
-    print(json.dumps(lives(root, ["fill"], "redistil") | lives(root, ["fill", "redistil"], "undo")))
+    print(json.dumps(main(Path(sys.argv[1]))))

@@ -15,24 +15,25 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from reasoningbank_langgraph import MemoryBank, learn_from_threads
 from reasoningbank_langgraph.testing import HashEmbeddings
 
-from .crash_child import fork
+from .dying import DyingStore, lives, steps
 from .learn.past import NAMESPACE, ask, chat, said, teacher
-from .redistil_crash_child import DyingStore, steps
 
 TASKS = {"t0": ["add the apples", "add the pears"], "t1": ["add the plums"], "t2": ["add the cherries"]}
 ALL = [task for tasks in TASKS.values() for task in tasks]
 
 
-def fill(folder):
+def fill(threads):
     """Leave threads of a graph that does not know this package."""
-    with SqliteSaver.from_conn_string(str(folder)) as saver:
+    with SqliteSaver.from_conn_string(threads) as saver:
         for thread, tasks in TASKS.items():
             ask(chat(checkpointer=saver), *tasks, thread=thread)
 
 
-def life(folder, threads, end=None):
-    """Learn what is left, or die on the way; says the steps and what is there after it."""
-    asked = []
+def life(folder, work, end=None):
+    """Learn what is left, or die on the way; says the steps and what is there before and after it."""
+    threads, asked = str(folder / "threads.sqlite"), []
+    if work == "fill":
+        return fill(threads)
     model = teacher()
     reply = model.script
 
@@ -44,17 +45,13 @@ def life(folder, threads, end=None):
 
     model.script = dying_reply
     with (
-        SqliteSaver.from_conn_string(str(threads)) as saver,
-        DyingStore.from_path(folder, embeddings=HashEmbeddings()) as store,
+        SqliteSaver.from_conn_string(threads) as saver,
+        DyingStore.from_path(folder / "bank", embeddings=HashEmbeddings()) as store,
     ):
+        found = left(store)
         steps.begin(end)
-        coverage = learn_from_threads(None, model=model, checkpointer=saver, store=store, namespace=NAMESPACE)
-        return {"steps": steps.names, "asked": asked, "learned": coverage.learned, **left(store)}
-
-
-def look(folder):
-    with DyingStore.from_path(folder, embeddings=HashEmbeddings()) as store:
-        return left(store)
+        learn_from_threads(None, model=model, checkpointer=saver, store=store, namespace=NAMESPACE)
+        return {"steps": steps.names, "asked": asked, "found": found, "left": left(store)}
 
 
 def left(store):
@@ -68,17 +65,5 @@ def left(store):
     }
 
 
-def main(root):
-    threads = root / "threads.sqlite"
-    fill(threads)
-    names = fork(life, root / "calm", threads).said()["steps"]
-    found = {}
-    for number, name in enumerate(names):
-        place = root / f"bank {number}"
-        killed = fork(life, place, threads, name).said() is None
-        found[name] = {"killed": killed, "first": fork(look, place).said(), "second": fork(life, place, threads).said()}
-    print(json.dumps(found))
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    print(json.dumps(lives(life, Path(sys.argv[1]), "fill", "learn")["points"]))

@@ -32,20 +32,15 @@ def killed(tmp_path_factory):
     return found_by("ledger_crash_child", tmp_path_factory.mktemp("killed"), timeout=900)
 
 
-def left(said):
-    return said["items"], said["log"], said["ok"]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("change", ["add", "quarantine", "forget", "forget all", "prune", "undo", "import"])
 def test_a_killed_change_and_its_row_are_there_together_and_once(killed, change):
-    found = killed[change]
-    before, calm = left(found.pop("before")), left(found.pop("calm"))
-    assert before != calm
-    assert [name.rpartition(" ")[0] for name in found] == ["before write", "after write"]
-    assert left(found["before write 0"]["first"]) == before
-    assert left(found["after write 0"]["first"]) == calm
-    assert [left(lives["second"]) for lives in found.values()] == [calm, calm]
+    calm, points = killed[change].values()
+    before, after = calm["found"], calm["left"]
+    assert before != after
+    assert {name: life["killed"] for name, life in points.items()} == {"before write 0": True, "after write 0": True}
+    assert [life["found"] for life in points.values()] == [before, after]
+    assert [life["left"] for life in points.values()] == [after, after]
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ def test_a_killed_merge_leaves_the_originals_in_use_or_the_merged_lesson_and_is_
     assert [point.partition(":")[0] for point in found] == ["merge"] * 2 + ["undo"] * 4
     for point, lives in found.items():
         assert lives["killed"], point
-        assert lives["first"]["items"] in (before, merged, undone), point
-        assert lives["second"]["items"] == (merged if point.startswith("merge") else undone), point
-        assert lives["first"]["ok"], point
-        assert lives["second"]["ok"], point
+        assert lives["found"]["items"] in (before, merged, undone), point
+        assert lives["left"]["items"] == (merged if point.startswith("merge") else undone), point
+        assert lives["found"]["ok"], point
+        assert lives["left"]["ok"], point

@@ -37,22 +37,22 @@ def test_it_is_killed_before_and_after_every_write_and_every_call(killed):
 @pytest.mark.slow
 def test_a_killed_run_leaves_of_each_experience_the_old_lessons_in_use_or_the_new_ones(killed):
     for point, found in killed.items():
-        for experience, titles in in_use(found["first"]).items():
+        for experience, titles in in_use(found["found"]).items():
             number = experience.removeprefix("e")
             assert titles in ([f"title a{number}", f"title b{number}"], ["one", "two"]), point
-        assert set(in_use(found["first"])) == {"e0", "e1", "e2"}
-        assert found["first"]["ok"]
+        assert set(in_use(found["found"])) == {"e0", "e1", "e2"}
+        assert found["found"]["ok"]
 
 
 @pytest.mark.slow
 def test_the_next_run_does_the_rest_and_writes_nothing_twice(killed):
     whole = {f"e{number}": ["one", "two"] for number in range(3)}
     old = {f"e{number}": [f"title a{number}", f"title b{number}"] for number in range(3)}
-    assert list(of_each(killed, lambda found: in_use(found["second"]), "redistil").values()) == [whole] * 9
-    assert list(of_each(killed, lambda found: in_use(found["second"]), "undo").values()) == [old] * 6
-    ends = of_each(killed, lambda found: sorted(item[-1] for item in found["second"]["items"]))
+    assert list(of_each(killed, lambda found: in_use(found["left"]), "redistil").values()) == [whole] * 9
+    assert list(of_each(killed, lambda found: in_use(found["left"]), "undo").values()) == [old] * 6
+    ends = of_each(killed, lambda found: sorted(item[-1] for item in found["left"]["items"]))
     assert len({tuple(end) for end in ends.values()}) == 1
     assert {len(end) for end in ends.values()} == {12}
-    asked = of_each(killed, lambda found: sum("call" in step for step in found["second"]["steps"]), "redistil")
-    done = of_each(killed, lambda found: list(in_use(found["first"]).values()).count(["one", "two"]), "redistil")
+    asked = of_each(killed, lambda found: sum("call" in step for step in found["steps"]), "redistil")
+    done = of_each(killed, lambda found: list(in_use(found["found"]).values()).count(["one", "two"]), "redistil")
     assert {point: asked[point] + done[point] for point in asked} == dict.fromkeys(asked, 3)

@@ -22,11 +22,11 @@ def test_it_is_killed_at_every_call_and_before_and_after_every_write_also_that_o
 @pytest.mark.slow
 def test_what_is_there_after_a_kill_is_whole_and_the_next_walk_does_the_rest_once(killed):
     for name, found in killed.items():
-        first, second = found["first"], found["second"]
+        first, second = found["found"], found["left"]
         assert first["ok"], name
         assert first["tasks"] == first["episodes"] == ALL[: len(first["tasks"])], name
         assert second["tasks"] == second["episodes"] == ALL, name
         assert second["ids"][: len(first["ids"])] == first["ids"], name
-        assert second["asked"] == ALL[len(first["tasks"]) :], name
+        assert found["asked"] == ALL[len(first["tasks"]) :], name
         assert second["ok"], name
-    assert len({tuple(found["second"]["ids"]) for found in killed.values()}) == 1
+    assert len({tuple(found["left"]["ids"]) for found in killed.values()}) == 1
