@@ -12,6 +12,7 @@
 - `upkeep`: `reasoningbank bank redistil`, `prune`, `log`, `why`, `graph` and `contradictions`
 - `learn`: `reasoningbank learn`: lessons from the threads that a checkpointer holds
 - `pending`: `reasoningbank pending`, `resolve` and `resolve-overdue`: attempts that wait for a verdict or for a model
+- `mcp`: `reasoningbank mcp`: a bank for agents that speak the Model Context Protocol
 - `model`: `reasoningbank model`: list local models and download them
 - `audit`: `reasoningbank judge-audit`: how often a judge is right on attempts with known answers
 - `experiment`: `reasoningbank experiment`: does memory help this model on these problems?
@@ -32,6 +33,7 @@ from reasoningbank_langgraph.cli.bank import bank_app
 from reasoningbank_langgraph.cli.demo import demo
 from reasoningbank_langgraph.cli.experiment import experiment_app
 from reasoningbank_langgraph.cli.learn import learn
+from reasoningbank_langgraph.cli.mcp import mcp
 from reasoningbank_langgraph.cli.model import model_app
 from reasoningbank_langgraph.cli.pending import pending, resolve, resolve_overdue
 from reasoningbank_langgraph.cli.probe import probe
@@ -53,6 +55,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(solve)
 app.command()(learn)
+app.command()(mcp)
 app.command()(judge_audit)
 app.command()(probe)
 app.command()(pending)

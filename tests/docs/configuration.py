@@ -14,6 +14,7 @@ from tests.docs.source import fields
 
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 VARIABLES = {
+    "REASONINGBANK_MCP_TOKEN": "Token that clients of `reasoningbank mcp --http` send, at least 16 characters.",
     "OPENAI_API_KEY": "Key for OpenAI, or for the server at `OPENAI_BASE_URL`. If only it is set, commands use OpenAI.",
     "OPENAI_BASE_URL": "Address of an OpenAI-compatible server, with its `/v1`: Ollama, vLLM, llama-server.",
 }

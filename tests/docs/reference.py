@@ -61,6 +61,7 @@ MODULES = {
     "testing": ("HashEmbeddings", "ScriptedChatModel", "ScriptedToolModel", "StoreContract"),
     "embeddings": ("PackagedMiniLM",),
     "local": ("LocalModelServer", "packaged_model_path", "start_local_model"),
+    "mcp": ("create_mcp_server", "only_protocol", "serve_http", "serve_stdio"),
     "math_answers": ("ExtractedAnswer", "equivalent", "extract_answer", "final_answer", "is_refusal", "same_answer"),
     "parsing": ("ParsedItems", "parse_items", "parse_verdict"),
     "text": ("Redacted", "clean_line", "clean_text", "fence", "redact_secrets", "render_memories"),

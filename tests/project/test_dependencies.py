@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "experiments": ["experiments", "judges/audit.py"],
     "local": ["embeddings.py", "local/server_program.py", "local/model.py", "local/model_files.py"],
     "math": ["math_answers"],
+    "mcp": ["cli/mcp.py", "mcp"],
     "postgres": ["cli/learn.py"],
 }
 """Files and folders by the extra whose packages they may import beside those of the core."""

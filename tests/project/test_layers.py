@@ -27,7 +27,7 @@ ROWS = [
     ["learn"],
     ["graph"],
     ["agents"],
-    ["math_solver", "testing"],
+    ["math_solver", "mcp", "testing"],
     ["local"],
     ["experiments"],
     ["cli"],
