@@ -27,7 +27,9 @@ from reasoningbank_langgraph.bank.arguments import check_store
 from reasoningbank_langgraph.bank.bank import MemoryBank
 from reasoningbank_langgraph.bank.branches import ids_of_branch
 from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, NOTHING, Recalled, Show, check_show
+from reasoningbank_langgraph.bank.exchange.foreign import MemorySource, Skipped
 from reasoningbank_langgraph.bank.exchange.importing import Imported
+from reasoningbank_langgraph.bank.exchange.migrating import Migrated
 from reasoningbank_langgraph.bank.item_values import Match, check_match, is_example, task_key_without_secrets
 from reasoningbank_langgraph.bank.lineage.contradictions import Contradiction, Contradictions
 from reasoningbank_langgraph.bank.lineage.graph import MemoryGraph
@@ -50,11 +52,14 @@ __all__ = [
     "Match",
     "MemoryBank",
     "MemoryGraph",
+    "MemorySource",
+    "Migrated",
     "Pruned",
     "Recalled",
     "Redistilled",
     "ResolveResult",
     "Show",
+    "Skipped",
     "Totals",
     "Treated",
     "Undone",

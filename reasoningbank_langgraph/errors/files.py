@@ -27,7 +27,7 @@ class ImportFileError(ReasoningBankError, ValueError):
     """A file cannot be imported into a bank; nothing of it was."""
 
     def __init__(self, path: object, line: int | None, problem: str) -> None:
-        self.path, self.line = path, line
+        self.path, self.line, self.problem = path, line, problem
         super().__init__(f"{_place(path, line)}: {problem:.500}; nothing was imported")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.bank import MemoryBank
     from reasoningbank_langgraph.chat.models import ModelLike
-    from reasoningbank_langgraph.records import MemoryItem, Verdict
+    from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt, Verdict
 
 _CHANGES = 20
 
@@ -44,7 +44,10 @@ class BankTools:
             items = await self.bank.aitems()
             lessons = [outputs.Lesson.model_validate(item) for item in _on_page(items, given)]
             return _page(given, len(items), lessons=lessons)
-        known = await (self.bank.aepisodes() if given.kind == "attempts" else self.bank.apending())
+        judged = given.kind == "attempts"
+        known: Sequence[Episode | PendingAttempt] = (
+            await self.bank.aepisodes() if judged else await self.bank.apending()
+        )
         attempts = [outputs.KnownAttempt.of(one) for one in _on_page(known, given)]
         return _page(given, len(known), attempts=attempts)
 

@@ -26,6 +26,7 @@ VALUES = {
     "policies.consolidation.Copies": "`policy=...` of the graphs, the nodes and `MemoryBank.add`, `Policy.copies`",
     "policies.consolidation.Effect": "`effects` of the event, `Treated.effect`",
     "bank.item_values.Match": "`match=...` of a bank and of the nodes",
+    "bank.exchange.foreign.MemorySource": "`source` of `MemoryBank.import_from`",
     "bank.examples.Show": "`show=...` of the nodes and of the graphs",
     "agents.placing.Placement": "`ReasoningBankMiddleware(placement=...)`",
     "math_answers.found.Missing": "`ExtractedAnswer.reason`",
@@ -51,7 +52,7 @@ ACCEPTED = (
     "testing.fakes.Reply",
 )
 """Types that stand for several others."""
-MEANING = re.compile(r"`(\w+)`: ([^;.]+)")
+MEANING = re.compile(r"`([\w-]+)`: ([^;.]+)")
 
 
 def types():

@@ -70,7 +70,7 @@ def read(path: Path) -> Exported:
     """
     try:
         with open_file(path) as file:
-            lines = _lines(path, file)
+            lines = lines_of(path, file)
             promised, episodes = _promised(path, next(lines, (1, b"")))
             first = islice(lines, promised) if episodes else lines
             found = [(number, _record(path, number, line, MemoryItem, "item")) for number, line in first]
@@ -83,7 +83,7 @@ def read(path: Path) -> Exported:
     return Exported(found, kept)
 
 
-def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def lines_of(path: Path, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Yield the lines, which end with byte 10 and nothing else: texts may contain any other line separator."""
     number = 0
     while line := file.readline(LINE_BYTES + 1):
@@ -96,7 +96,7 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 def _promised(path: Path, first: tuple[int, bytes]) -> tuple[int, int]:
     number, line = first
-    head = _json(path, number, line) if line else None
+    head = json_of(path, number, line) if line else None
     if not isinstance(head, dict) or head.get("format") != FORMAT or not _is_count(head.get("version"), 1):
         raise ImportFileError(path, number, "is not the first line of an export: that names its format and version")
     if head["version"] > (VERSION if "episodes" in head else 1):
@@ -115,7 +115,7 @@ def _is_count(value: object, least: int) -> bool:
 
 
 def _record(path: Path, number: int, line: bytes, kind: type[Kept], name: str) -> Kept:
-    entry = _json(path, number, line)
+    entry = json_of(path, number, line)
     if not isinstance(entry, dict):
         raise ImportFileError(path, number, f"is not an {name} but {type(entry).__name__}")
     if "id" not in entry:
@@ -130,7 +130,8 @@ def _record(path: Path, number: int, line: bytes, kind: type[Kept], name: str) -
     return record
 
 
-def _json(path: Path, number: int, line: bytes) -> Any:
+def json_of(path: Path, number: int, line: bytes) -> Any:
+    """Return the JSON value of a line, in which no key appears twice. Raises `ImportFileError` for anything else."""
     try:
         return json.loads(
             line.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number, parse_float=_finite

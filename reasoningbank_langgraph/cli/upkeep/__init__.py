@@ -5,4 +5,5 @@
 - `log`: `reasoningbank bank log`: every change of a bank, and whether the record of them is complete
 - `why`: `reasoningbank bank why` and `graph`: where a lesson comes from, what it did since, and what came of it
 - `contradictions`: `reasoningbank bank contradictions`: similar lessons that a model holds for opposite advice
+- `migrate`: `reasoningbank import-from`: the lessons of another memory, taken over or only looked at
 """
