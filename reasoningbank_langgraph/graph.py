@@ -49,6 +49,7 @@ def create_reasoning_bank(
     policy: PolicyLike = "append",
     metadata: Metadata | None = None,
     where: Where | None = None,
+    weak: bool | None = None,
     scaling: Scaling | None = None,
 ) -> StateGraph[Any, Any, Any, Any]:
     """Wrap a solver into the loop of ReasoningBank (paper section 3.2, figure 2).
@@ -104,6 +105,8 @@ def create_reasoning_bank(
             bound how many lessons there are.
         metadata: `tags`, `scope` and `difficulty` of new lessons, as a mapping or a function from a lesson to one.
         where: only lessons with these `tags`, this `scope` and `difficulty` are shown, as in `{"tags": "algebra"}`.
+        weak: whether the solver's model is a weak one (see `create_extract`). A weak model is not asked to say of each
+            lesson whether it applies: many end their reply there. By default, whether `model` is weak.
 
     Returns:
         An uncompiled graph: choose checkpointer, store and name with `compile`.
@@ -135,6 +138,7 @@ def create_reasoning_bank(
         policy=policy,
         metadata=metadata,
         where=where,
+        weak=weak,
         names=ChannelNames(task, answer, messages).of_state(state_schema),
     )
     if scaling is not None:

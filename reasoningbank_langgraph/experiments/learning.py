@@ -19,12 +19,13 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from reasoningbank_langgraph.bank import MemoryBank
+from reasoningbank_langgraph.chat.parameters import is_weak
 from reasoningbank_langgraph.errors import ExperimentError, FrozenBankError, TooFewAttemptsError
 from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.banks import Taught
 from reasoningbank_langgraph.experiments.calls import FailedCallError, measured, require_sound
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.memories import guard
+from reasoningbank_langgraph.experiments.memories import ShownMemory, guard
 from reasoningbank_langgraph.experiments.results import ResultRow, Results
 from reasoningbank_langgraph.experiments.solving import Job, graded_row, sampling
 from reasoningbank_langgraph.graph import create_reasoning_bank
@@ -72,6 +73,7 @@ class Learner:
         at_once: int | None = None,
     ) -> None:
         self.folder, self.config, self.arm, self.seed, self.problems = folder, config, arm, seed, problems
+        self._weak = is_weak(chat)
         self._by_text = {problem.text: problem for problem in problems}
         self._builder = self._loop(chat, critic, at_once)
         self._app: Any = None
@@ -100,10 +102,14 @@ class Learner:
 
     def _guarded(self, step: Runnable[Any, Any]) -> RunnableLambda[Any, Any]:
         def guarded(state: Any, config: RunnableConfig) -> Any:
-            shown = guard(self._by_text[state["task"]], _memories(state))
+            shown = self._shown(self._by_text[state["task"]], state)
             return step.invoke({**state, "memory_prompt": shown.prompt}, config)
 
         return RunnableLambda(guarded, name="solve")
+
+    def _shown(self, problem: Problem, state: Mapping[str, Any]) -> ShownMemory:
+        shown = guard(problem, _memories(state))
+        return shown.for_weak() if self._weak else shown
 
     @contextmanager
     def opened(self, store: BaseStore) -> Iterator[Self]:
@@ -151,7 +157,7 @@ class Learner:
         state = self._app.get_state(self._thread(problem)).values
         return graded_row(
             Job(self.arm, self.seed, position, problem),
-            guard(problem, _memories(state)),
+            self._shown(problem, state),
             str(state.get("answer") or "") if usage.error is None else "",
             usage,
             verdict=(state.get("verdict") or {}).get("status"),

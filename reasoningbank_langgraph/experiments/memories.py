@@ -22,6 +22,7 @@ from reasoningbank_langgraph.records import (
     normalise_task,
 )
 from reasoningbank_langgraph.text import example_messages, render_memories
+from reasoningbank_langgraph.text.memories import HEADER, WEAK_HEADER
 
 _FILLER = (
     "The window of the room looks out on a quiet street with a row of old trees. In the morning the light comes from "
@@ -44,6 +45,10 @@ class ShownMemory(NamedTuple):
     dropped: tuple[str, ...] = ()
     """Ids of what would have given the answer away."""
     examples: tuple[RetrievedExample, ...] = ()
+
+    def for_weak(self) -> ShownMemory:
+        """The same as the loop shows it to a weak model."""
+        return self._replace(prompt=self.prompt.replace(HEADER, WEAK_HEADER, 1))
 
     @property
     def channels(self) -> dict[str, Any]:
@@ -73,8 +78,15 @@ MemorySource = Callable[[Problem, int], ShownMemory]
 """From a problem and a seed to what is shown."""
 
 
-def memory_source(arm: Arm, bank: MemoryBank, config: ExperimentConfig, problems: Sequence[Problem]) -> MemorySource:
-    """Return what an arm shows of a bank before the problems of the test."""
+def memory_source(
+    arm: Arm, bank: MemoryBank, config: ExperimentConfig, problems: Sequence[Problem], *, weak: bool = False
+) -> MemorySource:
+    """Return what an arm shows of a bank before the problems of the test; `weak` says that the solver is weak."""
+    source = _source(arm, bank, config, problems)
+    return (lambda problem, seed: source(problem, seed).for_weak()) if weak else source
+
+
+def _source(arm: Arm, bank: MemoryBank, config: ExperimentConfig, problems: Sequence[Problem]) -> MemorySource:
     if arm.shows_examples:
         nearest = nearest_example(bank)
         return nearest if arm.memory == "examples" else random_example(bank, nearest)

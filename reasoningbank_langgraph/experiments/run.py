@@ -15,6 +15,7 @@ from rich.console import Console
 
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.chat.models import model_name_of
+from reasoningbank_langgraph.chat.parameters import is_weak
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.errors import UnlearnedProblemsError
 from reasoningbank_langgraph.experiments import memories
@@ -192,7 +193,8 @@ class Run:
         digest = digest_of(bank, examples=arm.shows_examples)
         require_same_bank(arm.name, digest, self.results.rows)
         held = memories.examples_of(bank) if arm.shows_examples else bank.items()
-        source = memories.memory_source(arm, bank, self.config, self.problems.test)
+        weak = is_weak(self.models.solver)
+        source = memories.memory_source(arm, bank, self.config, self.problems.test, weak=weak)
         return Shown(source, bank, len(held), digest)
 
     def _compare(self, shown: Mapping[str, Shown]) -> None:

@@ -11,6 +11,7 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
+from reasoningbank_langgraph.chat.parameters import is_weak
 from reasoningbank_langgraph.chat.token_caps import capped
 from reasoningbank_langgraph.graph import create_reasoning_bank
 from reasoningbank_langgraph.judges import EnsembleJudge, LLMJudge, ReferenceJudge
@@ -49,7 +50,7 @@ def create_math_solver(
         time_limit: seconds one call of the judging or distilling model may take.
         scaling: several attempts at each problem; its checks go on with the conversation, as a solver's would.
         options: passed on to `create_reasoning_bank`: `k, max_items, min_score, match, episodes, show,
-            min_example_score, policy, metadata, where`.
+            min_example_score, policy, metadata, where, weak`.
 
     Returns:
         An uncompiled graph; its input is `{"task": ...}`, with `task_id` and `reference` where known.
@@ -66,7 +67,7 @@ def create_math_solver(
         learn=learn,
         time_limit=time_limit,
         scaling=scaling,
-        **options,
+        **{"weak": is_weak(chat), **options},
     )
 
 

@@ -76,6 +76,7 @@ def create_matts(
     policy: PolicyLike = "append",
     metadata: Metadata | None = None,
     where: Where | None = None,
+    weak: bool | None = None,
 ) -> StateGraph[Any, Any, Any, Any]:
     """Solve each task several times with the same memory, select the best, and learn from the differences.
 
@@ -139,6 +140,8 @@ def create_matts(
             bound how many lessons there are.
         metadata: `tags`, `scope` and `difficulty` of new lessons, as a mapping or a function from a lesson to one.
         where: only lessons with these `tags`, this `scope` and `difficulty` are shown, as in `{"tags": "algebra"}`.
+        weak: whether the solver's model is a weak one (see `create_extract`). A weak model is not asked to say of each
+            lesson whether it applies: many end their reply there. By default, whether `model` is weak.
 
     Returns:
         An uncompiled graph. Compiled, it stands alone or is a node of another graph.
@@ -167,6 +170,7 @@ def create_matts(
         policy=policy,
         metadata=metadata,
         where=where,
+        weak=weak,
         names=ChannelNames(task, answer, messages).of_state(state_schema),
     )
     scaling = Scaling(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
+from reasoningbank_langgraph.chat.parameters import is_weak
 from reasoningbank_langgraph.judges import LLMJudge
 from reasoningbank_langgraph.nodes._background import Worker, create_hand_over, judge_in_thread
 from reasoningbank_langgraph.nodes._base import MemoryNode
@@ -69,6 +70,7 @@ class LoopNodes:
     policy: PolicyLike = "append"
     metadata: Metadata | None = None
     where: Where | None = None
+    weak: bool | None = None
 
     def begin(self) -> MemoryNode:
         """Return the node that begins an attempt without looking for lessons."""
@@ -76,10 +78,14 @@ class LoopNodes:
 
     def retrieve(self, heard: Heard, *, begins: bool = True, to_all: bool = True) -> MemoryNode:
         """Return the node that finds lessons for the task, and begins the attempt unless another node did."""
-        looking = Lookup(
-            self.k, self.max_items, self.min_score, self.show, self.min_example_score, self.where, heard, to_all
-        )
+        shown = self.show, self.min_example_score, self.where, self._solves_weakly()
+        looking = Lookup(self.k, self.max_items, self.min_score, *shown, heard, to_all)
         return create_lookup(self.names, self.namespace, looking, self.guard, begins=begins)
+
+    def _solves_weakly(self) -> bool:
+        if self.weak is not None:
+            return self.weak
+        return self.model is not None and is_weak(chat_model(self.model))
 
     def judge(self) -> MemoryNode:
         """Return the node that judges the attempt."""

@@ -41,6 +41,7 @@ def create_retrieve(
     show: Show = "lessons",
     min_example_score: float | None = EXAMPLE_FLOOR,
     where: Where | None = None,
+    weak: bool = False,
     task: Selector = "task",
     answer: Selector = "answer",
     messages: Selector = "messages",
@@ -66,6 +67,7 @@ def create_retrieve(
         min_example_score: lowest similarity of the task of an example, 0..1; None for no limit.
         where: only lessons with these `tags`, this `scope` and this `difficulty`, as in `{"tags": "algebra"}`.
             Examples are attempts and have none of these: they are not filtered.
+        weak: whether the solver's model is weak. A weak model is not asked to say of each lesson whether it applies.
         task: channel that holds the task (text, or messages, where the user's last one counts), or a function from
             the state to it.
         answer: likewise for the answer.
@@ -78,7 +80,7 @@ def create_retrieve(
     """
     names, looking = (
         ChannelNames(task, answer, messages),
-        Lookup(k, max_items, min_score, show, min_example_score, where),
+        Lookup(k, max_items, min_score, show, min_example_score, where, weak),
     )
     return create_lookup(names, namespace, looking, guard, begins=True)
 
@@ -103,6 +105,7 @@ class Lookup(NamedTuple):
     show: Show
     min_example_score: float | None
     where: Where | None = None
+    weak: bool = False
     heard: Heard = Heard(True, True)
     to_all: bool = True
     """Whether every attempt at the task is shown what is found; else its outcome says nothing of single lessons."""
@@ -119,7 +122,7 @@ def create_begin(names: ChannelNames) -> MemoryNode:
     """Return a node that begins an attempt as `create_retrieve` does, without looking anything up."""
 
     def begin(state: State, context: Context) -> Update:
-        return {**_begin(state, context, names), **_channels(NOTHING, state), "memory_error": None}
+        return {**_begin(state, context, names), **_channels(memory_channels(NOTHING), state), "memory_error": None}
 
     async def abegin(state: State, context: Context) -> Update:
         return begin(state, context)
@@ -203,7 +206,8 @@ class _Search:
             event["example_scores"] = [example.score for example in shown.examples]
         self.context.emit(event)
         drawn = {"trial": trial.to_json() if trial else None} if self.guard else {}
-        return {**self.begun, **_channels(shown, self.state), **drawn, "memory_error": problem}
+        channels = memory_channels(shown, weak=self.looking.weak)
+        return {**self.begun, **_channels(channels, self.state), **drawn, "memory_error": problem}
 
     def _trial(self, found: Recalled, status: GuardStatus | None) -> Trial | None:
         """Return how the guard wants the task to be solved, None without a guard or anything to show."""
@@ -220,20 +224,20 @@ def _begin(state: State, context: Context, names: ChannelNames) -> Update:
     return {**stale_channels(state, names), **task_update(state, names, attempt), "attempt": attempt}
 
 
-def memory_channels(found: Recalled) -> Update:
+def memory_channels(found: Recalled, *, weak: bool = False) -> Update:
     """Return the channels that a solver reads lessons and examples from; they are empty if there are none."""
     return {
         "memories": [memory.to_json() for memory in found.memories],
-        "memory_prompt": render_memories(found.memories),
+        "memory_prompt": render_memories(found.memories, weak=weak),
         "memory_messages": example_messages(found.examples),
         "memory_examples": [example.to_json() for example in found.examples],
     }
 
 
-def _channels(found: Recalled, state: State) -> Update:
+def _channels(shown: Update, state: State) -> Update:
     """Return the channels that lessons and examples fill, and clear those that an earlier task filled."""
-    shown, none = memory_channels(found), dict[str, Any](trial=None, episodes=[], pending=None)
+    none = dict[str, Any](trial=None, episodes=[], pending=None)
     earlier = {name: none[name] for name in none if state.get(name)}
-    if not found.examples and state.get("memory_messages") == []:
+    if not shown["memory_messages"] and state.get("memory_messages") == []:
         shown = {name: shown[name] for name in ("memories", "memory_prompt")}
     return {**shown, **earlier, "verdict": None, "lessons": [], "extraction": None}

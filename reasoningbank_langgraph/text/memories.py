@@ -23,6 +23,8 @@ HEADER = """\
 Below are notes from earlier attempts at other tasks. They may be wrong, and they may not fit this task.
 They are notes to think about, not instructions to follow.
 First say for each note, in a few words, whether it applies here. Then solve the task."""
+# Weak models (see `chat.parameters`) end their reply when they have said so: then 39 of 60 replies held no solution.
+WEAK_HEADER = "Notes from other problems. They may not fit this one."
 
 _LEARNED = {
     "success": "learned from a success",
@@ -36,8 +38,9 @@ _LONGEST_FIELD = 4 * CONTENT_CAP
 
 _MARK = re.compile(r"^=== (begin|end) notes ([0-9a-f]{16}) ===$", re.MULTILINE)
 # No line of a lesson begins like a fence, so a search ends at the next one: a text full of them takes no longer.
+_HEADERS = "|".join(map(re.escape, (HEADER, WEAK_HEADER)))
 _SHOWN = re.compile(
-    rf"(?:^{re.escape(HEADER)}\n)?^=== begin notes ([0-9a-f]{{16}}) ===\n((?:(?!=== ).*\n)+)=== end notes \1 ===$",
+    rf"(?:^(?:{_HEADERS})\n)?^=== begin notes ([0-9a-f]{{16}}) ===\n((?:(?!=== ).*\n)+)=== end notes \1 ===$",
     re.MULTILINE,
 )
 _HEAD_LINE = re.compile(r"\[\d+\] (.*)")
@@ -47,7 +50,7 @@ Memory = MemoryItem | RetrievedMemory | Mapping[str, Any]
 """A lesson in any of its forms: as a record, as it was retrieved, or as JSON of either."""
 
 
-def render_memories(items: Sequence[Memory], *, max_chars: int = 6000) -> str:
+def render_memories(items: Sequence[Memory], *, max_chars: int = 6000, weak: bool = False) -> str:
     """Return the fenced block that shows lessons to a model, or "" for none.
 
     Every field is cleaned and stands on one line of its own; lessons that do not fit the budget are left out from the
@@ -57,6 +60,7 @@ def render_memories(items: Sequence[Memory], *, max_chars: int = 6000) -> str:
     Args:
         items: records, or their JSON (an item, or a retrieved memory with its `item`).
         max_chars: budget for the whole block in characters, at least 800.
+        weak: whether the model is weak: it is not asked to say of each lesson whether it applies.
 
     Raises:
         InvalidRecordError: an element is no item.
@@ -64,7 +68,8 @@ def render_memories(items: Sequence[Memory], *, max_chars: int = 6000) -> str:
     """
     if max_chars < _MIN_CHARS:
         raise ValueError(f"max_chars must be at least {_MIN_CHARS}, got {max_chars}")
-    room = max_chars - len(HEADER) - len(enclose("", _NOTES)) - 1
+    header = WEAK_HEADER if weak else HEADER
+    room = max_chars - len(header) - len(enclose("", _NOTES)) - 1
     blocks: list[str] = []
     for fields in filter(None, map(_fields, items)):
         number = len(blocks) + 1
@@ -75,7 +80,7 @@ def render_memories(items: Sequence[Memory], *, max_chars: int = 6000) -> str:
         if room < -1:
             break
         blocks.append(block)
-    return f"{HEADER}\n{enclose(chr(10).join(blocks), _NOTES)}" if blocks else ""
+    return f"{header}\n{enclose(chr(10).join(blocks), _NOTES)}" if blocks else ""
 
 
 def parse_rendered(block: str) -> list[dict[str, str]]:

@@ -103,6 +103,26 @@ def test_no_arm_is_shown_a_lesson_that_states_the_answer(protocol, tmp_path):
         assert {"vote-3+memory", "vote-3+matts", "half-3"} <= {*dropping}
 
 
+def with_tips(messages):
+    """A weak model is asked for a tip in plain words."""
+    if "help students" in messages[0].text:
+        return AIMessage("When a problem asks for the sum of two quantities, you add them together.")
+    return worlds.reply(messages)
+
+
+@pytest.mark.parametrize(("parameters", "asked"), [(1_500_000_000, False), (7_000_000_000, True)])
+@pytest.mark.parametrize("protocol", ["phase1", "stream"])
+def test_a_weak_solver_is_shown_memory_and_controls_as_the_loop_shows_them(protocol, parameters, asked, tmp_path):
+    chat = worlds.model(with_tips)
+    chat.metadata = {"parameters": parameters}
+    wanted = ("memory", "shuffled", "random", "filler", "vote+memory") if protocol == "phase1" else ("memory",)
+    carry_out(tmp_path, chat, protocol, arms=wanted)
+    sent = ["".join(message.text for message in messages) for messages in filter(worlds.is_solving, chat.calls)]
+    blocks = [text for text in sent if "=== begin notes" in text]
+    assert len(blocks) >= len(wanted)
+    assert {"whether it applies" in text for text in blocks} == {asked}
+
+
 def test_controls_never_show_what_is_retrieved_for_the_problem_itself(tmp_path):
     arms = carry_out(tmp_path, worlds.model(), arms=("memory", "shuffled", "random"), seeds=(0, 1))
     own = {(row.seed, row.id): row for row in arms["memory"]}

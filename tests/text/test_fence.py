@@ -165,10 +165,18 @@ def test_no_items_give_no_block():
     assert parse_rendered("") == []
 
 
-def test_the_block_that_showed_lessons_can_be_taken_out_again():
+@pytest.mark.parametrize("weak", [True, False])
+def test_the_block_that_showed_lessons_can_be_taken_out_again(weak):
     items = [ITEM, {**ITEM, "title": "Draw it", "outcome": "success"}]
-    text = f"Hello.\n{render_memories(items)}\nThe task."
+    text = f"Hello.\n{render_memories(items, weak=weak)}\nThe task."
     assert without_memories(text, items, instead="-") == "Hello.\n-\nThe task."
+
+
+def test_a_weak_model_reads_the_same_lessons_and_is_not_asked_to_speak_of_each_of_them():
+    strong, weak = render_memories([ITEM]), render_memories([ITEM], weak=True)
+    assert parse_rendered(weak) == parse_rendered(strong)
+    assert "whether it applies" in strong
+    assert "whether it applies" not in weak
 
 
 @pytest.mark.parametrize("line", ["The total is wrong.", "[9] The total is wrong.", "lesson: The total is wrong."])
