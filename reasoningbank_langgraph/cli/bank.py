@@ -20,6 +20,7 @@ from reasoningbank_langgraph.cli.identifiers import (
 )
 from reasoningbank_langgraph.cli.solve_report import describe_totals, shorten
 from reasoningbank_langgraph.cli.terminal import console, error_console, named_errors
+from reasoningbank_langgraph.cli.upkeep.encryption import encryption_key
 from reasoningbank_langgraph.namespaces import HEADS, LEDGER, THREADS, Filled, bank_of, check_filled
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def open_bank(bank: Path) -> Iterator[ChromaStore]:
     from reasoningbank_langgraph.store.without_embedder import open_without_embedder
 
     require_bank(bank)
-    with named_errors(), open_without_embedder(bank) as store:
+    with named_errors(), open_without_embedder(bank, encryption_key()) as store:
         yield store
 
 
@@ -160,7 +161,9 @@ def open_to_embed(
 
     with named_errors():
         try:
-            store = ChromaStore.from_path(bank, embeddings=default_embeddings(), reindex=reindex)
+            store = ChromaStore.from_path(
+                bank, embeddings=default_embeddings(), encryption_key=encryption_key(), reindex=reindex
+            )
         except EmbeddingMismatchError as error:
             raise StoreError(
                 f"the bank at {str(bank)!r} was made with {error.stored}, and this command has only {error.given}: "

@@ -13,6 +13,7 @@ import typer
 from reasoningbank_langgraph.cli.demo_problems import draw_problems
 from reasoningbank_langgraph.cli.demo_report import DemoReport, DemoResult
 from reasoningbank_langgraph.cli.terminal import console, named_errors
+from reasoningbank_langgraph.cli.upkeep.encryption import encryption_key
 from reasoningbank_langgraph.math_solver.problems import Problem
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _open_demo(bank: Path, model: str | None) -> Iterator[tuple[ResolvedModel, A
     from reasoningbank_langgraph.store import ChromaStore
 
     embedder = default_embeddings()
-    with ChromaStore.from_path(bank, embeddings=embedder) as store:
+    with ChromaStore.from_path(bank, embeddings=embedder, encryption_key=encryption_key()) as store:
         with console.status("loading the embedder and the model"), ThreadPoolExecutor(1) as pool:
             warm = pool.submit(embedder.embed_query, "warm")
             choice = resolve_model(model, temperature=0)

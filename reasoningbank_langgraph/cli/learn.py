@@ -19,6 +19,7 @@ from reasoningbank_langgraph.cli.identifiers import format_id, parse_namespace
 from reasoningbank_langgraph.cli.loading import TIME_LIMIT, loaded_model
 from reasoningbank_langgraph.cli.solve_report import plural, shorten
 from reasoningbank_langgraph.cli.terminal import console, named_errors
+from reasoningbank_langgraph.cli.upkeep.encryption import checkpoint_serializer
 from reasoningbank_langgraph.errors import MissingDependencyError
 from reasoningbank_langgraph.text import redact_secrets
 
@@ -151,7 +152,7 @@ def _sqlite(file: Path) -> Iterator[BaseCheckpointSaver[Any]]:
             connection.execute("SELECT 1 FROM checkpoints LIMIT 1")
         except sqlite3.Error as error:
             raise typer.BadParameter(f"{file} is no file of a checkpointer: {error}", param_hint="THREADS") from error
-        yield SqliteSaver(connection)
+        yield SqliteSaver(connection, serde=checkpoint_serializer())
 
 
 @contextmanager
@@ -165,7 +166,7 @@ def _postgres(url: str) -> Iterator[BaseCheckpointSaver[Any]]:
     try:
         with psycopg.connect(url, autocommit=True, prepare_threshold=0, row_factory=dict_row) as connection:
             connection.execute("SELECT 1 FROM checkpoints LIMIT 1")
-            yield PostgresSaver(connection)
+            yield PostgresSaver(connection, serde=checkpoint_serializer())
     except psycopg.Error as error:
         problem = redact_secrets(f"{type(error).__name__}: {error}").text
         raise typer.BadParameter(f"the database cannot be read: {problem}", param_hint="THREADS") from error

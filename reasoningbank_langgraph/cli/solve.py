@@ -19,6 +19,7 @@ from reasoningbank_langgraph.cli.identifiers import WhereOption, parse_where
 from reasoningbank_langgraph.cli.loading import TIME_LIMIT
 from reasoningbank_langgraph.cli.solve_report import DONE_BEFORE, PartSeconds, SolveOutcome, SolveReport
 from reasoningbank_langgraph.cli.terminal import console, named_errors
+from reasoningbank_langgraph.cli.upkeep.encryption import checkpoint_serializer, encryption_key
 from reasoningbank_langgraph.math_solver.problems import Problem, one_problem, read_problems
 
 if TYPE_CHECKING:
@@ -90,8 +91,11 @@ def _run(
     from reasoningbank_langgraph.math_solver import MATH_NAMESPACE
     from reasoningbank_langgraph.store import ChromaStore
 
-    embedder = default_embeddings()
-    with ChromaStore.from_path(bank, embeddings=embedder) as store, _models(model, judge_model) as (solver, critic):
+    embedder, key = default_embeddings(), encryption_key()
+    with (
+        ChromaStore.from_path(bank, embeddings=embedder, encryption_key=key) as store,
+        _models(model, judge_model) as (solver, critic),
+    ):
         with console.status("loading the embedder"):
             embedder.embed_query("warm")
         memory = MemoryBank(store, MATH_NAMESPACE)
@@ -130,7 +134,8 @@ def _compiled(
 
     built = create_math_solver(solver.chat, judge_model=critic.chat, learn=learn, time_limit=TIME_LIMIT, **options)
     with closing(sqlite3.connect(bank / CHECKPOINTS, check_same_thread=False)) as connection:
-        yield built.compile(checkpointer=SqliteSaver(connection), store=store, name="math_solver")
+        saver = SqliteSaver(connection, serde=checkpoint_serializer())
+        yield built.compile(checkpointer=saver, store=store, name="math_solver")
 
 
 def _solve_all(graph: Any, problems: list[Problem], thread: str, report: SolveReport) -> None:

@@ -50,6 +50,10 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
             InvalidValueError (ValueError)         a value cannot be stored because JSON cannot hold it
             InvalidOperationError (ValueError)     a batch holds something that is not a store operation
             InvalidFilterError (ValueError)        a search filter is malformed or has an unknown operator
+            EncryptionKeyError (ValueError)        the encryption key of a bank is malformed or does not fit
+                MissingEncryptionKeyError          the bank is encrypted and no key was given
+                WrongEncryptionKeyError            the bank was encrypted with another key
+                UnencryptedBankError               a key was given for a bank that is not encrypted
             EmbeddingMismatchError                 the bank was made with another embedder
             EmbeddingError                         the embedder returned something that is not a vector
         ExperimentError                            an experiment cannot start or continue as it is
@@ -121,11 +125,13 @@ from reasoningbank_langgraph.errors.records import (
 from reasoningbank_langgraph.errors.store import (
     EmbeddingError,
     EmbeddingMismatchError,
+    EncryptionKeyError,
     ForkedStoreError,
     InvalidFilterError,
     InvalidOperationError,
     InvalidStoreError,
     InvalidValueError,
+    MissingEncryptionKeyError,
     NotOnServerError,
     StoreClosedError,
     StoreCorruptedError,
@@ -134,6 +140,8 @@ from reasoningbank_langgraph.errors.store import (
     StorePathError,
     StoreSchemaError,
     StoreUnavailableError,
+    UnencryptedBankError,
+    WrongEncryptionKeyError,
 )
 
 __all__ = [
@@ -147,6 +155,7 @@ __all__ = [
     "DownloadRefusedError",
     "EmbeddingError",
     "EmbeddingMismatchError",
+    "EncryptionKeyError",
     "ExperimentError",
     "FieldTooLongError",
     "ForkedStoreError",
@@ -162,6 +171,7 @@ __all__ = [
     "InvalidValueError",
     "JudgeError",
     "MissingDependencyError",
+    "MissingEncryptionKeyError",
     "MissingNamespaceLabelError",
     "MissingStateError",
     "MissingStoreError",
@@ -187,9 +197,11 @@ __all__ = [
     "StoreUnavailableError",
     "TooFewAttemptsError",
     "TooManyItemsError",
+    "UnencryptedBankError",
     "UnknownAttemptError",
     "UnknownBranchError",
     "UnknownModelFileError",
     "UnlearnedProblemsError",
     "UnmeasuredEmbedderError",
+    "WrongEncryptionKeyError",
 ]

@@ -100,6 +100,38 @@ class InvalidFilterError(StoreError, ValueError):
     """A search filter has the wrong shape or an operator that stores do not have."""
 
 
+class EncryptionKeyError(StoreError, ValueError):
+    """The encryption key of a bank is missing, malformed or another one; nothing was written."""
+
+
+class MissingEncryptionKeyError(EncryptionKeyError):
+    """The bank is encrypted and no key was given."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the bank is encrypted: open it with its key, ChromaStore.from_path(path, encryption_key=...); commands "
+            "read it, as base64, from the environment variable REASONINGBANK_KEY"
+        )
+
+
+class WrongEncryptionKeyError(EncryptionKeyError):
+    """The bank was encrypted with another key."""
+
+    def __init__(self) -> None:
+        super().__init__("the bank was encrypted with another key than the one given: nothing was read or written")
+
+
+class UnencryptedBankError(EncryptionKeyError):
+    """A key was given for a bank that is not encrypted."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the bank is not encrypted, so it is not opened with a key: to encrypt it, run `reasoningbank bank rekey` "
+            "with the key in REASONINGBANK_NEW_KEY and none in REASONINGBANK_KEY, or in Python "
+            "reasoningbank_langgraph.store.rekey(path, None, key)"
+        )
+
+
 class EmbeddingMismatchError(StoreError):
     """The bank was made with another embedder than the one given."""
 

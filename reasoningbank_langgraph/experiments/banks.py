@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uuid import NAMESPACE_OID, uuid5
 
 from reasoningbank_langgraph.bank import MemoryBank
-from reasoningbank_langgraph.errors import FrozenBankError
+from reasoningbank_langgraph.errors import ExperimentError, FrozenBankError, MissingEncryptionKeyError
 from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.memories import examples_of
@@ -57,11 +57,18 @@ def given_bank(store: ChromaStore, config: ExperimentConfig, out: Path) -> Memor
 
     Raises:
         StoreError: the bank cannot be opened.
+        ExperimentError: it is encrypted, and the copy would not be.
     """
     copy, bank = out / GIVEN, MemoryBank(store, ("experiment", "given"), match=config.match)
     if not copy.exists() and config.bank is not None:
-        with open_without_embedder(config.bank) as source:
-            MemoryBank(source, Filled(config.namespace)).export_jsonl(copy)
+        try:
+            with open_without_embedder(config.bank) as source:
+                MemoryBank(source, Filled(config.namespace)).export_jsonl(copy)
+        except MissingEncryptionKeyError as error:
+            raise ExperimentError(
+                f"the bank in {str(config.bank)!r} is encrypted, and an experiment keeps its texts in the clear: "
+                "if that may be, export it and import that into a bank without a key"
+            ) from error
     bank.import_jsonl(copy)
     return bank
 

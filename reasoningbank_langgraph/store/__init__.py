@@ -4,6 +4,7 @@
 - `without_embedder`: a bank opened without the embedder that made it
 - `settings`: the settings of a store
 - `lifetime`: how long a store may be used: until it is closed, and only in the process that opened it
+- `cipher`: texts encrypted with AES-GCM, and the mark by which a bank knows its key
 - `connect`: clients of Chroma: opened so that they send nothing home, closed so that nothing stays open
 - `retry`: one call to Chroma: repeated while its server cannot be reached, its errors turned into this package's
 - `collection`: the collection that holds a bank, and the one beside it that is prepared to replace it
@@ -24,6 +25,8 @@
 """
 
 from reasoningbank_langgraph.store.chroma import ChromaStore
+from reasoningbank_langgraph.store.cipher import AESGCMCipher
 from reasoningbank_langgraph.store.maintenance.repair import StoreReport
+from reasoningbank_langgraph.store.without_embedder import rekey
 
-__all__ = ["ChromaStore", "StoreReport"]
+__all__ = ["AESGCMCipher", "ChromaStore", "StoreReport", "rekey"]

@@ -15,6 +15,7 @@ from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 from reasoningbank_langgraph.store.batch import Batch, make_batch
 from reasoningbank_langgraph.store.cache.collection import cached_collection
 from reasoningbank_langgraph.store.cache.saved_prefixes import SavedPrefixes
+from reasoningbank_langgraph.store.cipher import BankCipher
 from reasoningbank_langgraph.store.collection import COLLECTION, add_sample, open_or_create
 from reasoningbank_langgraph.store.connect import check_client, close_client, is_shared, server_client
 from reasoningbank_langgraph.store.folder.cleaning import clear_leftovers
@@ -65,11 +66,12 @@ class ChromaStore(BaseStore):
         ttl: TTLConfig | None = None,
         collection: str = COLLECTION,
         cache_bytes: int = GIBIBYTE,
+        encryption_key: bytes | None = None,
         reindex: bool | Progress = False,
     ) -> None:
-        self.ttl_config = ttl
+        self.ttl_config, cipher, shared = ttl, BankCipher.of(encryption_key), is_shared(client)
         self._indexing = Indexing.from_settings(index, embeddings).measured()
-        rows, shared = Rows(client, open_or_create(client, collection, self._indexing)), is_shared(client)
+        rows = Rows(client, open_or_create(client, collection, self._indexing, cipher), cipher)
         self._collection = cached_collection(client, rows, shared=shared, limit=cache_bytes, saved=saved)
         self._reader = Reader(self._collection, ttl)
         self._writer = Writer(self._collection, self._reader)
@@ -100,10 +102,13 @@ class ChromaStore(BaseStore):
             StorePathError: the path cannot hold a bank; nothing was changed.
             StoreLockedError: another store has it open; raised at once.
             EmbeddingMismatchError: the bank was made with another embedder.
+            EncryptionKeyError: the key does not fit the bank; nothing was written.
             StoreCorruptedError: the folder holds something that is no bank.
             StoreSchemaError: the bank was made by a newer version; nothing was written.
         """
-        folder = open_folder(path, settings.get("collection", COLLECTION))
+        folder = open_folder(
+            path, settings.get("collection", COLLECTION), BankCipher.of(settings.get("encryption_key"))
+        )
         store = cls._owning(folder.client, settings, folder.release, saved=folder.saved)
         if folder.torn:
             store.rebuild_index()
@@ -164,11 +169,7 @@ class ChromaStore(BaseStore):
 
     @classmethod
     def _owning(
-        cls,
-        client: ClientAPI,
-        settings: StoreSettings,
-        release: Callable[[], None],
-        saved: SavedPrefixes | None = None,
+        cls, client: ClientAPI, settings: StoreSettings, release: Callable[[], None], saved: SavedPrefixes | None = None
     ) -> Self:
         store = cls.__new__(cls)
         try:

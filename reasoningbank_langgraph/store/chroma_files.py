@@ -45,6 +45,7 @@ _HEADER_VERSION = 1
 _LENGTH_BYTES = 4
 
 _COLLECTION = "SELECT id FROM collections WHERE name = ?"
+_METADATA = "SELECT key, str_value FROM collection_metadata WHERE collection_id = ?"
 _APPLIED = "SELECT max(m.seq_id) FROM max_seq_id m JOIN segments s ON s.id = m.segment_id WHERE s.collection = ?"
 _LAST = "SELECT seq_id, operation, topic, id, metadata FROM embeddings_queue ORDER BY seq_id DESC LIMIT 1"
 _ROWS = "SELECT count(*) FROM embeddings e JOIN segments s ON s.id = e.segment_id WHERE s.collection = ?"
@@ -90,6 +91,22 @@ def read_state(folder: Path, collection: str) -> State | None:
     except (sqlite3.Error, TypeError, OSError):
         return None
     return [ids[0][0], applied, rows, hashlib.sha256(last.encode()).hexdigest(), *sizes]
+
+
+def read_metadata(folder: Path, collection: str) -> dict[str, str | None] | None:
+    """Return the texts that the metadata of a collection holds, where no client has the folder open.
+
+    A database that a kill left in the middle of a write is taken back to before it, as Chroma would do.
+
+    Returns:
+        None if there is no such collection or no database that can be read.
+    """
+    try:
+        with closing(sqlite3.connect(f"{(folder / DATABASE_FILE).as_uri()}?mode=rw", uri=True)) as connection:
+            ids = connection.execute(_COLLECTION, [collection]).fetchall()
+            return dict(connection.execute(_METADATA, ids[0]).fetchall()) if len(ids) == 1 else None
+    except sqlite3.Error:
+        return None
 
 
 def index_folders(folder: Path) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from reasoningbank_langgraph.errors import (
     StoreError,
     StoreSchemaError,
 )
+from reasoningbank_langgraph.store.chroma_files import read_metadata
+from reasoningbank_langgraph.store.cipher import MARK, BankCipher, check_key, fits, mark_of
 from reasoningbank_langgraph.store.indexing import Indexing
 from reasoningbank_langgraph.store.retry import call_chroma
 
@@ -22,9 +25,10 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 COLLECTION = "reasoningbank"
-SCHEMA = 1
+PLAIN_SCHEMA, SCHEMA = 1, 2
+"""An encrypted bank has one of its own: versions before encryption would write plain texts into it."""
 BUILDING, COMPLETE = "building", "complete"
-REBUILD, REINDEX, VACUUM = "rebuild", "reindex", "vacuum"
+REBUILD, REINDEX, REKEY, VACUUM = "rebuild", "reindex", "rekey", "vacuum"
 EF_SEARCH = 200
 SAMPLE = "embedder_sample"
 SAME = 0.99
@@ -69,10 +73,25 @@ def drop(client: ClientAPI, name: str) -> None:
     call_chroma(dropped, StoreError)
 
 
-def open_or_create(client: ClientAPI, name: str, indexing: Indexing) -> Collection:
+def check_folder_key(folder: Path, name: str, cipher: BankCipher | None) -> None:
+    """Refuse a key that does not fit the bank in a folder that no client has open; nothing is written.
+
+    Raises:
+        EncryptionKeyError: see `check_key`.
+    """
+    metadata = read_metadata(folder, name)
+    if metadata is None:
+        metadata = read_metadata(folder, successor(name))
+        if metadata is None or metadata.get("state") != COMPLETE:
+            return
+    check_key(metadata, cipher)
+
+
+def open_or_create(client: ClientAPI, name: str, indexing: Indexing, cipher: BankCipher | None) -> Collection:
     """Return the bank's collection, checked; finishes a replacement that a crash cut off before its last step.
 
     Raises:
+        EncryptionKeyError: the key does not fit; nothing was written.
         StoreSchemaError: a newer version of this package made it; nothing was written.
         StoreError: the collection was made by something else or with another distance.
     """
@@ -80,11 +99,13 @@ def open_or_create(client: ClientAPI, name: str, indexing: Indexing) -> Collecti
     if collection is None:
         ready = find(client, successor(name))
         if ready is None or (ready.metadata or {}).get("state") != COMPLETE:
-            collection = create(client, name, _bank_metadata(indexing))
+            collection = create(client, name, _bank_metadata(indexing, cipher))
         else:
             _check_configuration(ready)
+            check_key(ready.metadata, cipher)
             collection = rename(ready, name)
     _check_configuration(collection)
+    check_key(collection.metadata, cipher)
     return collection
 
 
@@ -150,25 +171,32 @@ def successor(name: str) -> str:
     return f"{name}.next"
 
 
-def begin_collection(client: ClientAPI, name: str, job: str, indexing: Indexing) -> Collection:
+def begin_collection(
+    client: ClientAPI, name: str, job: str, indexing: Indexing, cipher: BankCipher | None
+) -> Collection:
     """Make the collection that will replace a bank's; one that an earlier, stopped job made is removed."""
     drop(client, successor(name))
-    metadata = _building_metadata(job, indexing)
-    if job == VACUUM:  # keeps the vectors, and so the embedder they are of
+    metadata = _building_metadata(job, indexing, cipher)
+    if job in (VACUUM, REKEY):  # keeps the vectors, and so the embedder they are of
         old = find(client, name)
         metadata |= {key: value for key, value in (old.metadata if old else {}).items() if key == SAMPLE}
     return create(client, successor(name), metadata)
 
 
-def resume_collection(client: ClientAPI, name: str, job: str, indexing: Indexing) -> Collection | None:
-    """Return the collection of an earlier, stopped job, if it had the same embedder and fields."""
+def resume_collection(
+    client: ClientAPI, name: str, job: str, indexing: Indexing, cipher: BankCipher | None
+) -> Collection | None:
+    """Return the collection of an earlier, stopped job, if it had the same embedder, fields and key."""
     found = find(client, successor(name))
     if found is None:
         return None
-    wanted, metadata = _building_metadata(job, indexing), dict(found.metadata or {})
-    stored, _ = metadata.pop(SAMPLE, None), wanted.pop(SAMPLE, None)
-    same = {**metadata, "state": BUILDING} == wanted and _likeness(stored, indexing.sample) >= SAME
-    return found if same else None
+    wanted, metadata = _building_metadata(job, indexing, cipher), {**(found.metadata or {}), "state": BUILDING}
+    same = _comparable(metadata) == _comparable(wanted) and fits(metadata, cipher)
+    return found if same and _likeness(metadata.get(SAMPLE), indexing.sample) >= SAME else None
+
+
+def _comparable(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in metadata.items() if key not in (SAMPLE, MARK)}
 
 
 def take_place(client: ClientAPI, collection: Collection, name: str) -> None:
@@ -186,19 +214,20 @@ def rename(collection: Collection, name: str) -> Collection:
 
 
 def clear_unfinished(client: ClientAPI, name: str) -> None:
-    """Remove what a stopped job left, unless it is a move to another embedder, which the next call continues."""
+    """Remove what a stopped job left, unless it is a move to another embedder or key, which the next call continues."""
     found = find(client, successor(name))
-    if found is not None and (found.metadata or {}).get("job") != REINDEX:
+    if found is not None and (found.metadata or {}).get("job") not in (REINDEX, REKEY):
         drop(client, successor(name))
 
 
-def _bank_metadata(indexing: Indexing) -> dict[str, Any]:
-    metadata = {"schema": SCHEMA, "embedder": indexing.name, "dims": indexing.dims, "state": COMPLETE}
-    return {**metadata, **_sample_metadata(indexing)}
+def _bank_metadata(indexing: Indexing, cipher: BankCipher | None) -> dict[str, Any]:
+    schema = PLAIN_SCHEMA if cipher is None else SCHEMA
+    metadata = {"schema": schema, "embedder": indexing.name, "dims": indexing.dims, "state": COMPLETE}
+    return {**metadata, **_sample_metadata(indexing), **mark_of(cipher)}
 
 
-def _building_metadata(job: str, indexing: Indexing) -> dict[str, Any]:
-    return {**_bank_metadata(indexing), "state": BUILDING, "job": job, "fields": json.dumps(indexing.fields)}
+def _building_metadata(job: str, indexing: Indexing, cipher: BankCipher | None) -> dict[str, Any]:
+    return {**_bank_metadata(indexing, cipher), "state": BUILDING, "job": job, "fields": json.dumps(indexing.fields)}
 
 
 def _check_configuration(collection: Collection) -> None:
@@ -206,10 +235,10 @@ def _check_configuration(collection: Collection) -> None:
     schema = metadata.get("schema")
     if isinstance(schema, int) and schema > SCHEMA:
         raise StoreSchemaError(collection.name, schema, SCHEMA)
-    if schema != SCHEMA or not {"embedder", "dims"} <= metadata.keys():
+    if schema not in (PLAIN_SCHEMA, SCHEMA) or not {"embedder", "dims"} <= metadata.keys():
         raise StoreCorruptedError(
             f"collection {collection.name!r} is no bank of this version (schema {schema!r}, "
-            f"expected {SCHEMA}): name another one with collection=..."
+            f"expected {PLAIN_SCHEMA} or {SCHEMA}): name another one with collection=..."
         )
     configuration = collection.configuration_json
     space = (configuration.get("hnsw") or configuration.get("spann") or {}).get("space")

@@ -1,7 +1,7 @@
 """How an item is laid out in Chroma: one row for each vector, the first of which is the item.
 
     row id        <32 hexadecimal digits of the item>-<ordinal>
-    document      ordinal 0: the value as JSON text; others: empty
+    document      ordinal 0: the value as JSON text, encrypted if the bank has a key; others: empty
     metadata      row      "item" (has vectors) | "plain" (has none) | "vector" (ordinal 1 and up) | "deleted"
                   token    names the write; a "vector" row counts only while its token is that of ordinal 0
                   head     everything else about the item, as JSON (namespace, key, times, ttl, vectors, paths)
@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reasoningbank_langgraph.errors import StoreCorruptedError
+from reasoningbank_langgraph.store.cipher import BankCipher
 from reasoningbank_langgraph.store.namespaces import Namespace
 
 Vector = NDArray[np.float32]
@@ -53,7 +54,20 @@ class StoredRow(NamedTuple):
     id: str
     metadata: Mapping[str, Any]
     document: str | None
+    """As Chroma has it."""
     vector: Vector | None
+    cipher: BankCipher | None = None
+
+    @property
+    def text(self) -> str:
+        """The value as JSON text; empty where the document was not read.
+
+        Raises:
+            StoreCorruptedError: it was changed, or is that of another row.
+        """
+        if self.document is None or self.cipher is None:
+            return self.document or ""
+        return self.cipher.unseal_text(self.document, place_of(self.id, self.metadata))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +158,7 @@ def entry_of(stored: StoredRow) -> Entry:
             id=item_of(stored.id),
             namespace=tuple(head["namespace"]),
             key=head["key"],
-            document=stored.document or "",
+            document=stored.text,
             created=head["created"],
             updated=head["updated"],
             order=head["order"],
@@ -156,6 +170,11 @@ def entry_of(stored: StoredRow) -> Entry:
         )
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise StoreCorruptedError(f"row {stored.id!r} is no item of a bank: {error!r}") from error
+
+
+def place_of(row: str, metadata: Mapping[str, Any]) -> str:
+    """Return what an encrypted document is bound to: all of its row but the time it expires, which a refresh moves."""
+    return json.dumps([row, {key: metadata[key] for key in sorted(metadata) if key != "expires"}])
 
 
 def below(prefix: Namespace) -> dict[str, Any] | None:

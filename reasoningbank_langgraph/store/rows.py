@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from reasoningbank_langgraph.errors import StoreError
+from reasoningbank_langgraph.store.cipher import BankCipher
 from reasoningbank_langgraph.store.connect import is_shared
 from reasoningbank_langgraph.store.retry import call_chroma
-from reasoningbank_langgraph.store.row_layout import ChromaRow, StoredRow, Vector
+from reasoningbank_langgraph.store.row_layout import ChromaRow, StoredRow, Vector, place_of
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -36,11 +37,13 @@ class Rows:
     Args:
         client: the client that owns the collection.
         collection: opened without an embedding function.
+        cipher: encrypts every document that is written; None if the collection is not encrypted.
     """
 
-    def __init__(self, client: ClientAPI, collection: Collection) -> None:
+    def __init__(self, client: ClientAPI, collection: Collection, cipher: BankCipher | None) -> None:
         self.client = client
         self.collection = collection
+        self.cipher = cipher
         self._shared = is_shared(client)
         self._failed: StoreError | None = None
         limit = call_chroma(client.get_max_batch_size, StoreError)
@@ -58,7 +61,7 @@ class Rows:
     def upsert(self, rows: Sequence[ChromaRow]) -> None:
         """Write rows, in one call and so all or none of them, up to 5000; longer lists in several calls, in order."""
         for part in _chunks(rows, self._chunk):
-            self._write(partial(self.collection.upsert, **_columns(part)))
+            self._write(partial(self.collection.upsert, **_columns([self._encrypted(row) for row in part])))
 
     def set_expiry(self, expiry: Mapping[str, int]) -> None:
         """Set when rows expire: row id to microseconds since 1970."""
@@ -93,7 +96,7 @@ class Rows:
         """Read rows by id, in no particular order; rows that do not exist are left out."""
         include: list[Any] = ["metadatas", *["documents"] * documents, *["embeddings"] * vectors]
         for part in _chunks(ids, self._chunk):
-            yield from _stored(call_chroma(partial(self.collection.get, ids=part, include=include)))
+            yield from self._stored(call_chroma(partial(self.collection.get, ids=part, include=include)))
 
     def scan(
         self, where: dict[str, Any] | None, *, documents: bool = True, vectors: bool = False
@@ -114,8 +117,22 @@ class Rows:
         columns = (found["ids"], found["metadatas"], found["documents"], found["distances"])
         first = [(column or [[]])[0] for column in columns]
         return [
-            NearRow(StoredRow(row, meta, text, None), 1.0 - gap) for row, meta, text, gap in zip(*first, strict=True)
+            NearRow(StoredRow(row, meta, text, None, self.cipher), 1.0 - gap)
+            for row, meta, text, gap in zip(*first, strict=True)
         ]
+
+    def _encrypted(self, row: ChromaRow) -> ChromaRow:
+        if self.cipher is None or not row.document:
+            return row
+        return row._replace(document=self.cipher.seal_text(row.document, place_of(row.id, row.metadata)))
+
+    def _stored(self, found: Any) -> Iterator[StoredRow]:
+        count = len(found["ids"])
+        documents = found["documents"] or [None] * count
+        vectors = found["embeddings"]
+        for place, row in enumerate(found["ids"]):
+            vector = None if vectors is None else np.asarray(vectors[place], dtype=np.float32)
+            yield StoredRow(row, found["metadatas"][place] or {}, documents[place], vector, self.cipher)
 
 
 def _columns(rows: Sequence[ChromaRow]) -> dict[str, Any]:
@@ -125,15 +142,6 @@ def _columns(rows: Sequence[ChromaRow]) -> dict[str, Any]:
         "documents": [row.document for row in rows],
         "metadatas": [row.metadata for row in rows],
     }
-
-
-def _stored(found: Any) -> Iterator[StoredRow]:
-    count = len(found["ids"])
-    documents = found["documents"] or [None] * count
-    vectors = found["embeddings"]
-    for place, row in enumerate(found["ids"]):
-        vector = None if vectors is None else np.asarray(vectors[place], dtype=np.float32)
-        yield StoredRow(row, found["metadatas"][place] or {}, documents[place], vector)
 
 
 def _chunks(things: Sequence[T], size: int) -> Iterator[list[T]]:

@@ -33,6 +33,10 @@ class StoreSettings(TypedDict, total=False):
     search and then searched exactly: in a folder from the files that the last store saved when it was closed (a second
     for 100,000 items), otherwise through Chroma (two seconds for 10,000). What does not fit, and everything on a
     server, is searched with Chroma's approximate index."""
+    encryption_key: bytes | None
+    """16, 24 or 32 random bytes with which every value is encrypted (extra `encryption`). A bank that was made without
+    one, or with another, is refused; `reasoningbank_langgraph.store.rekey` changes the key. Vectors, namespaces, keys
+    of items and times stay readable."""
     reindex: bool | Progress
     """If the bank was made with another embedder, move it to this one instead of raising: True, or a function that is
     called with the progress (items done, items in all). If the move is stopped, the next opening continues it."""

@@ -16,6 +16,8 @@ PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 VARIABLES = {
     "REASONINGBANK_MCP_TOKEN": "Token that clients of `reasoningbank mcp --http` send, at least 16 characters.",
     "OPENAI_API_KEY": "Key for OpenAI, or for the server at `OPENAI_BASE_URL`. If only it is set, commands use OpenAI.",
+    "REASONINGBANK_KEY": "Key of an encrypted bank, as base64, for all commands.",
+    "REASONINGBANK_NEW_KEY": "The key that `reasoningbank bank rekey` gives a bank, as base64.",
     "OPENAI_BASE_URL": "Address of an OpenAI-compatible server, with its `/v1`: Ollama, vLLM, llama-server.",
 }
 BANK_FILES = {

@@ -59,7 +59,7 @@ MODULES = {
         "Trial",
     ),
     "records": ("KeptAttempt", "Provenance", "RetrievedExample", "Utility"),
-    "store": ("StoreReport",),
+    "store": ("AESGCMCipher", "StoreReport", "rekey"),
     "testing": ("HashEmbeddings", "ScriptedChatModel", "ScriptedToolModel", "StoreContract"),
     "embeddings": ("PackagedMiniLM",),
     "local": ("LocalModelServer", "packaged_model_path", "start_local_model"),

@@ -6,8 +6,10 @@ import pytest
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.errors import ExperimentError, InvalidRecordError
+from reasoningbank_langgraph.experiments.banks import given_bank
 from reasoningbank_langgraph.experiments.probe import SHOWN, advise, probe_config, reply_lengths
 from reasoningbank_langgraph.experiments.summarise import summarise
+from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 from . import worlds
@@ -96,3 +98,14 @@ def test_a_probe_learns_from_the_first_third_of_a_file_and_compares_on_the_rest(
 def test_a_bank_that_is_there_is_not_learned(changes):
     with pytest.raises(InvalidRecordError, match="a bank that is there is shown as it is"):
         config(**{"train": None, "bank": "bank", "namespace": ("math",), **changes})
+
+
+def test_an_encrypted_bank_is_not_copied_into_the_folder_of_an_experiment(tmp_path):
+    with ChromaStore.from_path(tmp_path / "bank", index=None, encryption_key=bytes(16)):
+        pass
+    given = config(train=None, bank=tmp_path / "bank", namespace=("math",))
+    with (
+        ChromaStore.from_path(tmp_path / "out", index=None) as store,
+        pytest.raises(ExperimentError, match=r"is encrypted, .* keeps its texts in the clear"),
+    ):
+        given_bank(store, given, tmp_path)

@@ -16,6 +16,7 @@ PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-
 MAY_IMPORT = {
     "agents": ["chat/models.py", "agents"],
     "dev": ["testing"],
+    "encryption": ["store/cipher.py"],
     "experiments": ["experiments", "judges/audit.py"],
     "local": ["embeddings.py", "local/server_program.py", "local/model.py", "local/model_files.py"],
     "math": ["math_answers"],

@@ -84,6 +84,17 @@ class TestChromaInAFolderWithoutMemory(ChromaWithAnIndex):
     settings: ClassVar[dict] = {"cache_bytes": 1}
 
 
+class TestEncryptedChroma(ChromaWithAnIndex):
+    __test__ = True
+    settings: ClassVar[dict] = {"encryption_key": bytes(range(32))}
+
+
+@pytest.mark.slow
+class TestEncryptedChromaWithoutMemory(ChromaWithAnIndex):
+    __test__ = True
+    settings: ClassVar[dict] = {"encryption_key": bytes(range(32)), "cache_bytes": 1}
+
+
 class TestChromaOverAClient(ChromaWithAnIndex):
     __test__ = True
 

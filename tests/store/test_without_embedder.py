@@ -99,7 +99,7 @@ def test_where_no_bank_is_none_is_made(bank, folder):
 def test_a_replacement_that_was_cut_off_before_its_last_step_is_finished(bank):
     with ChromaStore.from_path(bank, index=OWN) as store:
         client = store._collection.rows.client
-        ready = begin_collection(client, "reasoningbank", REINDEX, store._indexing)
+        ready = begin_collection(client, "reasoningbank", REINDEX, store._indexing, None)
         ready.modify(metadata={**ready.metadata, "state": COMPLETE})
         drop(client, "reasoningbank")
         assert successor("reasoningbank") in [found.name for found in client.list_collections()]

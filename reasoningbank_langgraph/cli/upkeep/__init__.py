@@ -4,6 +4,8 @@
 - `prune`: `reasoningbank bank prune`: lessons taken out of use by rule, and the way back
 - `log`: `reasoningbank bank log`: every change of a bank, and whether the record of them is complete
 - `why`: `reasoningbank bank why` and `graph`: where a lesson comes from, what it did since, and what came of it
+- `rekey`: `reasoningbank bank rekey`: another encryption key for a bank, or its first one
+- `encryption`: the keys of encrypted banks, which commands read from the environment, never from their own line
 - `contradictions`: `reasoningbank bank contradictions`: similar lessons that a model holds for opposite advice
 - `migrate`: `reasoningbank import-from`: the lessons of another memory, taken over or only looked at
 """

@@ -97,7 +97,7 @@ class CachedCollection:
                 for name in [name for name, collection in _collections.items() if collection is self]:
                     del _collections[name]
                 if self._saved is not None:
-                    self._saved.save(str(self.rows.collection.id), self.cache.prefixes())
+                    self._saved.save(str(self.rows.collection.id), self.cache.prefixes(), self.rows.cipher)
                 self._clear()
         release()
 
@@ -183,7 +183,7 @@ class CachedCollection:
         """Yield the prefixes in memory, and those in files that may still be loaded."""
         yield from self.cache.prefixes()
         if self._saved is not None:
-            yield from self._saved.prefixes(self.dims)
+            yield from self._saved.prefixes(self.dims, self.rows.cipher)
 
     def _count(self, removed: Sequence[Entry], added: Sequence[Entry]) -> None:
         if self._tally is None:
@@ -220,7 +220,7 @@ class CachedCollection:
 
     def _load_file(self, namespace: Namespace) -> bool:
         """Load the saved prefix that covers a namespace, if there is one; say whether it is in memory now."""
-        found = self._saved.read(namespace, self.dims) if self._saved is not None else None
+        found = self._saved.read(namespace, self.dims, self.rows.cipher) if self._saved is not None else None
         if found is not None:
             self.cache.install(*found)
         return self.cache.covers(namespace)

@@ -2,7 +2,7 @@
 
     sections   keys      JSON: the keys of the items, namespace after namespace
                heads     JSON of each item: its times, token and paths; `head_ends` says where each one ends
-               texts     the value of each item as JSON text; `text_ends` likewise
+               texts     the value of each item as JSON text, encrypted if the bank has a key; `text_ends` likewise
                owners    int32: the item of each vector, counted within its namespace
                vectors   float32; `narrow` and `axes` are the narrow copies of large namespaces
     footer     JSON: whose file it is, the namespaces with their counts, where each section lies and its CRC-32
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from reasoningbank_langgraph.store.cache.cache import CachedPrefix
 from reasoningbank_langgraph.store.cache.matrix import Matrix
 from reasoningbank_langgraph.store.cache.namespace import FOREVER, CachedItem, CachedNamespace
+from reasoningbank_langgraph.store.cipher import BankCipher
 from reasoningbank_langgraph.store.namespaces import Namespace
 from reasoningbank_langgraph.store.row_layout import Entry, item_id
 
@@ -53,7 +54,7 @@ class _Counts(NamedTuple):
     """Of the narrow copy, 0 for none."""
 
 
-def write_prefix(path: Path, contents: CachedPrefix, owner: str) -> Footer:
+def write_prefix(path: Path, contents: CachedPrefix, owner: str, cipher: BankCipher | None) -> Footer:
     """Write the living items of a prefix to a file that only this user can read; `owner` is written with them.
 
     Raises:
@@ -66,7 +67,7 @@ def write_prefix(path: Path, contents: CachedPrefix, owner: str) -> Footer:
         sections.add("keys", [json.dumps([key for part in parts for key in part.cached.items]).encode()])
         items = [item for part in parts for item in part.cached.items.values()]
         sections.add_texts("head", map(_head, items))
-        sections.add_texts("text", map(_text, items))
+        sections.add_texts("text", (_text(item, cipher) for item in items))
         sections.add("owners", (part.owners for part in parts))
         sections.add("vectors", (part.rows for part in parts))
         sections.add("narrow", (part.narrow for part in parts if part.narrow is not None))
@@ -78,7 +79,7 @@ def write_prefix(path: Path, contents: CachedPrefix, owner: str) -> Footer:
     return Footer(start, len(footer), zlib.crc32(footer))
 
 
-def read_prefix(path: Path, footer: Footer, owner: str, dims: int) -> CachedPrefix:
+def read_prefix(path: Path, footer: Footer, owner: str, dims: int, cipher: BankCipher | None) -> CachedPrefix:
     """Map a file and return the prefix in it.
 
     Raises:
@@ -93,7 +94,7 @@ def read_prefix(path: Path, footer: Footer, owner: str, dims: int) -> CachedPref
     if (summary["owner"], summary["dims"]) != (owner, dims):
         raise ValueError("it belongs to another bank")
     sections = {name: _section(data, *place) for name, place in summary["sections"].items()}
-    return _contents(summary["spaces"], sections, dims)
+    return _contents(summary["spaces"], sections, dims, cipher)
 
 
 class _Part:
@@ -145,17 +146,26 @@ class _Sections:
 class _Loader:
     """Makes the items of one namespace from the file, each when it is first needed."""
 
-    def __init__(self, namespace: Namespace, keys: list[str], heads: _Texts, texts: _Texts, start: int) -> None:
+    def __init__(
+        self,
+        namespace: Namespace,
+        keys: list[str],
+        heads: _Texts,
+        texts: _Texts,
+        start: int,
+        cipher: BankCipher | None,
+    ) -> None:
         self.namespace, self.keys = namespace, keys
-        self._heads, self._texts, self._start = heads, texts, start
+        self._heads, self._texts, self._start, self._cipher = heads, texts, start, cipher
 
     def __call__(self, place: int) -> Entry:
-        number = self._start + place
-        head = dict(zip(HEAD, json.loads(self._heads[number]), strict=True))
+        head = dict(zip(HEAD, json.loads(self.head(place)), strict=True))
         head["paths"] = None if head["paths"] is None else tuple(head["paths"])
-        key = self.keys[place]
-        document = self._texts[number].decode("ascii")
-        return Entry(id=item_id(self.namespace, key), namespace=self.namespace, key=key, document=document, **head)
+        key, text = self.keys[place], self.text(place)
+        item = item_id(self.namespace, key)
+        if self._cipher is not None:
+            text = self._cipher.unseal(text, item)
+        return Entry(id=item, namespace=self.namespace, key=key, document=text.decode("ascii"), **head)
 
     def head(self, place: int) -> bytes:
         return self._heads[self._start + place]
@@ -191,11 +201,13 @@ def _head(item: CachedItem) -> bytes:
     return json.dumps([getattr(item.entry, field) for field in HEAD], separators=(",", ":")).encode()
 
 
-def _text(item: CachedItem) -> bytes:
+def _text(item: CachedItem, cipher: BankCipher | None) -> bytes:
     place = item.entry_or_place
     if isinstance(item.load, _Loader) and isinstance(place, int):
         return item.load.text(place)
-    return item.entry.document.encode("ascii")
+    entry = item.entry
+    text = entry.document.encode("ascii")
+    return text if cipher is None else cipher.seal(text, entry.id)
 
 
 def _mapped(path: Path) -> mmap.mmap:
@@ -215,7 +227,9 @@ def _section(data: mmap.mmap, start: int, size: int, crc: int) -> memoryview:
     return part
 
 
-def _contents(parts: Sequence[Any], sections: dict[str, memoryview], dims: int) -> CachedPrefix:
+def _contents(
+    parts: Sequence[Any], sections: dict[str, memoryview], dims: int, cipher: BankCipher | None
+) -> CachedPrefix:
     contents = CachedPrefix(dims)
     keys = json.loads(bytes(sections["keys"]))
     heads, texts = (
@@ -226,7 +240,7 @@ def _contents(parts: Sequence[Any], sections: dict[str, memoryview], dims: int) 
     vectors = vectors.reshape(-1, dims) if dims else vectors.reshape(0, 0)
     item = vector = narrowed = axis = 0
     for namespace, items, rows, width in map(_Counts._make, parts):
-        loader = _Loader(tuple(namespace), keys[item : item + items], heads, texts, item)
+        loader = _Loader(tuple(namespace), keys[item : item + items], heads, texts, item, cipher)
         narrow_part = narrow[narrowed : narrowed + rows * width].reshape(rows, width) if width else None
         axes_part = axes[axis : axis + dims * width].reshape(dims, width) if width else None
         matrix = Matrix.of(vectors[vector : vector + rows], narrow_part, axes_part)

@@ -22,6 +22,7 @@ from uuid import uuid4
 from reasoningbank_langgraph.store.cache.cache import CachedPrefix
 from reasoningbank_langgraph.store.cache.prefix_file import Footer, read_prefix, write_prefix
 from reasoningbank_langgraph.store.chroma_files import read_state
+from reasoningbank_langgraph.store.cipher import BankCipher
 from reasoningbank_langgraph.store.namespaces import Namespace
 
 LIST, ENDING = "reasoningbank-regions.json", ".reasoningbank-region"
@@ -52,27 +53,27 @@ class SavedPrefixes:
                 self._files = {tuple(prefix): (name, Footer(*footer)) for prefix, name, footer in saved["regions"]}
         self._clean()
 
-    def prefixes(self, dims: int) -> Iterator[tuple[Namespace, CachedPrefix]]:
+    def prefixes(self, dims: int, cipher: BankCipher | None) -> Iterator[tuple[Namespace, CachedPrefix]]:
         """Yield all prefixes whose file is whole."""
         for prefix in list(self._files):
-            contents = self._read(prefix, dims)
+            contents = self._read(prefix, dims, cipher)
             if contents is not None:
                 yield prefix, contents
 
-    def read(self, namespace: Namespace, dims: int) -> tuple[Namespace, CachedPrefix] | None:
+    def read(self, namespace: Namespace, dims: int, cipher: BankCipher | None) -> tuple[Namespace, CachedPrefix] | None:
         """Return the saved prefix that covers a namespace, with its contents; None if there is none that is whole."""
         for depth in range(len(namespace) + 1):
-            contents = self._read(namespace[:depth], dims)
+            contents = self._read(namespace[:depth], dims, cipher)
             if contents is not None:
                 return namespace[:depth], contents
         return None
 
-    def _read(self, prefix: Namespace, dims: int) -> CachedPrefix | None:
+    def _read(self, prefix: Namespace, dims: int, cipher: BankCipher | None) -> CachedPrefix | None:
         if prefix not in self._files:
             return None
         name, footer = self._files[prefix]
         try:
-            return read_prefix(self._folder / name, footer, self._owner, dims)
+            return read_prefix(self._folder / name, footer, self._owner, dims, cipher)
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             logger.warning("%s is not used: %s; its items are read from Chroma", self._folder / name, error)
             del self._files[prefix]
@@ -88,7 +89,7 @@ class SavedPrefixes:
         self._files.clear()
         self._clean()
 
-    def save(self, owner: str, prefixes: Iterable[tuple[Namespace, CachedPrefix]]) -> None:
+    def save(self, owner: str, prefixes: Iterable[tuple[Namespace, CachedPrefix]], cipher: BankCipher | None) -> None:
         """Save the prefixes that have no file yet, as they are in memory; the bank is not written to any more."""
         if owner != self._owner:
             self._files.clear()
@@ -98,7 +99,7 @@ class SavedPrefixes:
                 continue
             name = f"{uuid4().hex}{ENDING}"
             try:
-                self._files[prefix] = (name, write_prefix(self._folder / name, contents, owner))
+                self._files[prefix] = (name, write_prefix(self._folder / name, contents, owner, cipher))
             except OSError as error:
                 logger.warning("the next search in %s will be slow, its vectors could not be saved: %s", prefix, error)
 

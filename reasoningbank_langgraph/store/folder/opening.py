@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from reasoningbank_langgraph.store.cache.saved_prefixes import SavedPrefixes
+from reasoningbank_langgraph.store.cipher import BankCipher
+from reasoningbank_langgraph.store.collection import check_folder_key
 from reasoningbank_langgraph.store.connect import close_client, embedded_client
 from reasoningbank_langgraph.store.folder.cleaning import blank_indexes, refuse_torn_indexes, remove_torn_indexes
 from reasoningbank_langgraph.store.folder.lock import BankLock, prepare_folder
@@ -27,23 +29,28 @@ class OpenFolder(NamedTuple):
     """Closes the client and lets others open the folder."""
 
 
-def open_folder(path: str | os.PathLike[str], collection: str, *, can_embed: bool = True) -> OpenFolder:
+def open_folder(
+    path: str | os.PathLike[str], collection: str, cipher: BankCipher | None, *, can_embed: bool = True
+) -> OpenFolder:
     """Open a folder, made if it does not exist.
 
     Args:
         path: the folder as the user named it.
         collection: name of the bank's collection.
+        cipher: of the bank's key, None for a bank without one.
         can_embed: the caller can make an index anew; if not, one whose saving was cut off is refused and left.
 
     Raises:
         StorePathError: the path cannot hold a bank; nothing was changed.
         StoreLockedError: another store has it open; raised at once.
+        EncryptionKeyError: the key does not fit the bank; nothing was written.
         StoreCorruptedError: the folder holds something that is no bank, or an index that cannot be made anew here.
     """
     folder = prepare_folder(path)
     make_private(path, folder)
     lock = BankLock(folder)
     try:
+        check_folder_key(folder, collection, cipher)
         if not can_embed:
             refuse_torn_indexes(folder)
         torn = remove_torn_indexes(folder)

@@ -14,9 +14,11 @@ from itertools import chain, islice
 
 from reasoningbank_langgraph.errors import EmbeddingMismatchError, NotOnServerError, StoreCorruptedError
 from reasoningbank_langgraph.store.cache.collection import FIRST_ROWS, CachedCollection
+from reasoningbank_langgraph.store.cipher import BankCipher, fits
 from reasoningbank_langgraph.store.collection import (
     REBUILD,
     REINDEX,
+    REKEY,
     VACUUM,
     begin_collection,
     check_embedder,
@@ -32,6 +34,8 @@ from reasoningbank_langgraph.store.row_layout import ChromaRow, Entry, Vector, e
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.settings import Progress
 from reasoningbank_langgraph.store.values import decode_value
+
+RowsOfItems = Callable[[list[Entry]], list[ChromaRow]]
 
 AT_ONCE = 256
 """Items embedded and written at once."""
@@ -78,9 +82,26 @@ def vacuum_bank(collection: CachedCollection, indexing: Indexing) -> None:
         raise NotOnServerError
     with collection.writing:
         _write_anew(collection, VACUUM, indexing, lambda entries: _copy(entries, collection))
-        folder = folder_of(collection.rows.client)
-        if folder is not None:
-            purge(folder)
+        _purge(collection)
+
+
+def rekey_bank(collection: CachedCollection, indexing: Indexing, cipher: BankCipher, progress: Progress | None) -> None:
+    """Encrypt every document with another key, except those that an earlier, stopped call encrypted; clean the files.
+
+    Raises:
+        StoreCorruptedError: an item cannot be read or lacks a vector. The old collection is in use.
+        StoreError: the database could not be cleaned. The new collection is in use.
+    """
+    with collection.writing:
+        if not fits(collection.rows.collection.metadata, cipher):
+            _move(collection, REKEY, indexing, cipher, lambda entries: _copy(entries, collection), progress)
+        _purge(collection)
+
+
+def _purge(collection: CachedCollection) -> None:
+    folder = folder_of(collection.rows.client)
+    if folder is not None:
+        purge(folder)
 
 
 def reindex_bank(collection: CachedCollection, indexing: Indexing, progress: Progress | None) -> None:
@@ -89,40 +110,47 @@ def reindex_bank(collection: CachedCollection, indexing: Indexing, progress: Pro
     Raises:
         StoreCorruptedError: a document cannot be read, or the new collection is not whole. The old one is in use.
     """
+    cipher = collection.rows.cipher
+    _move(collection, REINDEX, indexing, cipher, lambda entries: _embed(entries, indexing), progress)
+    remove_old_index(collection.rows.client)
+
+
+def _move(
+    collection: CachedCollection,
+    job: str,
+    indexing: Indexing,
+    cipher: BankCipher | None,
+    rows_of_items: RowsOfItems,
+    progress: Progress | None,
+) -> None:
     progress = progress or _ignore
     with collection.writing:
         old = collection.rows
-        target = resume_collection(old.client, old.name, REINDEX, indexing)
-        rows = Rows(old.client, target or begin_collection(old.client, old.name, REINDEX, indexing))
+        target = resume_collection(old.client, old.name, job, indexing, cipher)
+        rows = Rows(old.client, target or begin_collection(old.client, old.name, job, indexing, cipher), cipher)
         items = old.ids(FIRST_ROWS)
         wanted: set[str] = set()
         done = 0
         progress(done, len(items))
         for entries in _batches(collection.entries(old.get(items))):
-            wanted.update(_bring_up_to_date(rows, entries, indexing))
+            wanted.update(_bring_up_to_date(rows, entries, rows_of_items))
             done += len(entries)
             progress(done, len(items))
         rows.delete([row for row in rows.ids(None) if row not in wanted])
         _check_whole(rows, len(wanted))
         _replace(collection, rows, indexing.dims)
-    remove_old_index(collection.rows.client)
 
 
 def _ignore(done: int, total: int) -> None:
     pass
 
 
-def _write_anew(
-    collection: CachedCollection,
-    job: str,
-    indexing: Indexing,
-    rows_of_items: Callable[[list[Entry]], list[ChromaRow]],
-) -> None:
+def _write_anew(collection: CachedCollection, job: str, indexing: Indexing, rows_of_items: RowsOfItems) -> None:
     with collection.writing:
         old = collection.rows
-        target = begin_collection(old.client, old.name, job, indexing)
+        target = begin_collection(old.client, old.name, job, indexing, old.cipher)
         try:
-            rows = Rows(old.client, target)
+            rows = Rows(old.client, target, old.cipher)
             _fill(rows, collection, rows_of_items)
         except BaseException:
             with suppress(Exception):
@@ -136,7 +164,7 @@ def _replace(collection: CachedCollection, rows: Rows, dims: int) -> None:
     collection.switch_to(rows, dims)
 
 
-def _fill(rows: Rows, collection: CachedCollection, rows_of_items: Callable[[list[Entry]], list[ChromaRow]]) -> None:
+def _fill(rows: Rows, collection: CachedCollection, rows_of_items: RowsOfItems) -> None:
     count = 0
     for entries in _batches(collection.entries(collection.rows.scan(FIRST_ROWS))):
         batch = rows_of_items(entries)
@@ -151,17 +179,17 @@ def _check_whole(rows: Rows, expected: int) -> None:
         raise StoreCorruptedError(f"the new collection has {count} rows, expected {expected}: the old one stays in use")
 
 
-def _bring_up_to_date(rows: Rows, entries: list[Entry], indexing: Indexing) -> Iterator[str]:
+def _bring_up_to_date(rows: Rows, entries: list[Entry], rows_of_items: RowsOfItems) -> Iterator[str]:
     """Write the rows of these items that are missing or outdated; yield the ids of all their rows.
 
-    A copy counts only with the token of its item: an item that was written since is embedded again. Its time to live
+    A copy counts only with the token of its item: an item that was written since is written again. Its time to live
     is the one thing that changes without a new token.
     """
     found = map(entry_of, rows.get([row_id(entry.id, 0) for entry in entries], documents=False))
     copies = {(entry.id, entry.token): entry for entry in found}
     pairs = [(entry, copies[entry.id, entry.token]) for entry in entries if (entry.id, entry.token) in copies]
     rows.set_expiry({row_id(entry.id, 0): entry.expires for entry, copy in pairs if entry.expires != copy.expires})
-    fresh = _embed([entry for entry in entries if (entry.id, entry.token) not in copies], indexing)
+    fresh = rows_of_items([entry for entry in entries if (entry.id, entry.token) not in copies])
     rows.upsert(fresh)
     yield from (row.id for row in fresh)
     yield from (row_id(copy.id, ordinal) for _, copy in pairs for ordinal in range(max(1, copy.vectors)))

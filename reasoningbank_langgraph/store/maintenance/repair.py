@@ -66,8 +66,8 @@ def inspect(collection: CachedCollection) -> StoreReport:
         kind = row.metadata.get("row")
         try:
             if is_first(row):
-                items[item_of(row.id)] = entry_of(row)
-                decode_value(row.id, row.document or "")
+                entry = items[item_of(row.id)] = entry_of(row)
+                decode_value(row.id, entry.document)
             elif kind == VECTOR:
                 further[item_of(row.id), str(row.metadata["token"])] += 1
             else:

@@ -60,7 +60,7 @@ def test_every_byte_of_a_file_is_looked_at_but_the_filling_between_its_sections(
     looked_at = {at for place, length in [*places, (start, size)] for at in range(place, place + length)}
     for at in sorted({*range(0, len(whole), 37), *(place for place, _ in places), len(whole) - 1}):
         file.write_bytes(flipped(at)(whole))
-        used = list(saved_prefixes.SavedPrefixes(folder, "reasoningbank").prefixes(16))
+        used = list(saved_prefixes.SavedPrefixes(folder, "reasoningbank").prefixes(16, None))
         assert bool(used) == (at not in looked_at), at
 
 

@@ -38,8 +38,9 @@ with ChromaStore.from_path(path, index={"embed": HashEmbeddings(), "fields": ["t
         "after the purge": (cleaning, "blank_unused", "before"),
     }[where]
     if where == "marked complete":  # the first deletion, of a successor that is not there, is not the one meant
-        migration.begin_collection(store._collection.rows.client, "reasoningbank", "vacuum", store._indexing)
-        migration.begin_collection = lambda client, name, job, indexing: collection.find(client, "reasoningbank.next")
+        client = store._collection.rows.client
+        migration.begin_collection(client, "reasoningbank", "vacuum", store._indexing, None)
+        migration.begin_collection = lambda client, *_: collection.find(client, "reasoningbank.next")
     setattr(owner, name, dying(getattr(owner, name), when))
     store.vacuum()
 print("not killed")
