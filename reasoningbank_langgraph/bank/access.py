@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,7 @@ from reasoningbank_langgraph.bank import adding, examples, searching
 from reasoningbank_langgraph.bank.arguments import as_id, as_ids, check_items
 from reasoningbank_langgraph.bank.branches import Branch
 from reasoningbank_langgraph.bank.examples import Recalled, Show
-from reasoningbank_langgraph.bank.item_values import Match, Namespace, find, to_episode
+from reasoningbank_langgraph.bank.item_values import Match, Namespace, find, source_of, to_episode
 from reasoningbank_langgraph.bank.minting.choice import check_policy, for_embedder
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.rows.crediting import utility_of, visible_credits
@@ -40,11 +41,12 @@ class Totals(NamedTuple):
     contrast: int
 
     @classmethod
-    def of(cls, items: Sequence[MemoryItem]) -> Totals:
-        """Count items by outcome."""
-        outcomes = [item.outcome for item in items]
-        experiences = len({item.experience_id for item in items})
-        return cls(len(items), experiences, *(outcomes.count(name) for name in ("success", "failure", "contrast")))
+    def of(cls, sources: Iterable[tuple[str, str]]) -> Totals:
+        """Count items by the experience and the outcome of each."""
+        each = list(sources)
+        outcomes = Counter(outcome for _, outcome in each)
+        experiences = len({experience for experience, _ in each})
+        return cls(len(each), experiences, *(outcomes[name] for name in ("success", "failure", "contrast")))
 
 
 class StoreAccess:
@@ -101,6 +103,13 @@ class StoreAccess:
         found = yield from items_then(self.namespace, self._past, rows)
         credit = yield from rows_where(beside(self.namespace, CREDIT), {})
         return (yield from self._with_utility(found, credit))
+
+    def _totals(self) -> Ops[Totals]:
+        """Count the rows: no record is made of them, and no credit is read."""
+        rows: Sequence[Item] = yield from rows_where(self.namespace, {})
+        if self._past:
+            rows = yield from rows_then(self.namespace, self._past, rows)
+        return Totals.of(map(source_of, rows))
 
     def _with_utility(self, items: Sequence[MemoryItem], credit: Sequence[Item]) -> Ops[list[MemoryItem]]:
         branch = self._past.branch if self._past else Branch()

@@ -204,6 +204,14 @@ def retired(status: str, moment: datetime | None) -> int:
     return NEVER if status == "active" else micros(moment or utc_now())
 
 
+def source_of(row: Item) -> tuple[str, str]:
+    """Return the experience and the outcome of a lesson. Raises `StoreCorruptedError` if a row holds none."""
+    try:
+        return row.value["experience_id"], row.value["outcome"]
+    except KeyError as error:
+        raise _no_record(row, "a lesson", error) from error
+
+
 def to_item(row: Item) -> MemoryItem:
     """Return the lesson a row holds. Raises `StoreCorruptedError` if it holds none."""
     return _record(row, MemoryItem, "a lesson")
@@ -223,6 +231,8 @@ def _record(row: Item, kind: type[Kept], name: str) -> Kept:
     try:
         return kind(**{field: row.value[field] for field in kind.model_fields if field in row.value})
     except (KeyError, TypeError, InvalidRecordError) as error:
-        raise StoreCorruptedError(
-            f"row {row.key!r} of namespace {row.namespace!r} is not {name}: {error!r:.200}"
-        ) from error
+        raise _no_record(row, name, error) from error
+
+
+def _no_record(row: Item, name: str, error: Exception) -> StoreCorruptedError:
+    return StoreCorruptedError(f"row {row.key!r} of namespace {row.namespace!r} is not {name}: {error!r:.200}")

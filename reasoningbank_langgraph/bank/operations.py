@@ -23,6 +23,8 @@ Result = TypeVar("Result")
 Ops = Generator["Sequence[Op]", "list[Any]", Result]
 
 PAGE = 500
+_LARGER = 16
+"""How much larger each further page is: a store reads what precedes a page again to find it."""
 _TRIES = 100
 _NO_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
@@ -77,13 +79,18 @@ def _embedded(op: PutOp, field: str | None = None) -> list[str]:
     return [value[name].rstrip(" ") for name in op.index or () if field in (None, name)]
 
 
+def has_rows(places: Sequence[Namespace]) -> Ops[bool]:
+    """Say whether one of these namespaces has a row."""
+    return any((yield [find(place, {}, None, 1) for place in places]))
+
+
 def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:
     """Return all rows of this namespace that meet a filter, oldest first."""
     rows: dict[str, SearchItem] = {}
-    page: list[SearchItem] = []
-    offset = 0
-    while offset == 0 or len(page) == PAGE:
-        (page,) = yield [find(namespace, where, None, PAGE, offset)]
+    offset, limit = 0, PAGE
+    while True:
+        (page,) = yield [find(namespace, where, None, limit, offset)]
         rows.update((row.key, row) for row in page if row.namespace == namespace)
-        offset += PAGE
-    return sorted(rows.values(), key=lambda row: (row.value.get("created_at", ""), row.key))
+        if len(page) < limit:
+            return sorted(rows.values(), key=lambda row: (row.value.get("created_at", ""), row.key))
+        offset, limit = offset + limit, limit * _LARGER

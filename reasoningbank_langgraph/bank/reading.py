@@ -153,7 +153,7 @@ class BankReader(StoreAccess):
 
     def totals(self) -> Totals:
         """Return how many items and experiences the bank holds, and how many items of each outcome."""
-        return Totals.of(self.items())
+        return self._read(self._totals())
 
     def has_attempt(self, digest: str) -> bool:
         """Say whether the bank holds anything of an attempt.

@@ -21,7 +21,17 @@ from reasoningbank_langgraph.cli.identifiers import (
 from reasoningbank_langgraph.cli.solve_report import describe_totals, shorten
 from reasoningbank_langgraph.cli.terminal import console, error_console, named_errors
 from reasoningbank_langgraph.cli.upkeep.encryption import encryption_key
-from reasoningbank_langgraph.namespaces import HEADS, LEDGER, THREADS, Filled, bank_of, check_filled
+from reasoningbank_langgraph.namespaces import (
+    EPISODES,
+    HEADS,
+    LEDGER,
+    PENDING,
+    THREADS,
+    Filled,
+    bank_of,
+    beside,
+    check_filled,
+)
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import MemoryBank
@@ -43,15 +53,16 @@ def show(
     where: WhereOption = None,
 ) -> None:
     """List all lessons by namespace, oldest first, with the ids that `bank forget` and `bank quarantine` take."""
-    from reasoningbank_langgraph.bank import MemoryBank, is_asked_for
+    from reasoningbank_langgraph.bank import MemoryBank, Totals, is_asked_for
 
     asked = parse_where(where)
 
     with open_bank(bank) as store:
         for labels in chosen_banks(store, namespace):
-            memory = MemoryBank(store, labels)
-            console.print(Text(f"{format_namespace(labels)}: {describe_totals(memory.totals())}", "bold"))
-            for item in memory.items():
+            items = MemoryBank(store, labels).items()
+            totals = Totals.of((item.experience_id, item.outcome) for item in items)
+            console.print(Text(f"{format_namespace(labels)}: {describe_totals(totals)}", "bold"))
+            for item in items:
                 if is_asked_for(item, asked):
                     _print_item(item)
 
@@ -194,9 +205,11 @@ def chosen_banks(store: ChromaStore, namespace: str | None, *, emptied: bool = F
 def filled_bank(store: ChromaStore, namespace: str) -> MemoryBank:
     """Return a bank that holds something: with a mistyped namespace nothing would be done, and no error say so."""
     from reasoningbank_langgraph.bank import MemoryBank
+    from reasoningbank_langgraph.bank.operations import has_rows, run
 
     memory = MemoryBank(store, parse_namespace(namespace), actor=ACTOR)
-    if not (memory.items() or memory.episodes() or memory.pending() or guards_of(memory)):
+    places = [memory.namespace, *(beside(memory.namespace, ending) for ending in (EPISODES, PENDING))]
+    if not (run(has_rows(places), store) or guards_of(memory)):
         raise _unknown(namespace)
     return memory
 

@@ -7,6 +7,7 @@ when there is no item to test it on.
 
 from __future__ import annotations
 
+import json
 import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
@@ -44,7 +45,20 @@ def check_filter(condition: object) -> None:
 
 def matches(value: Mapping[str, Any], condition: Mapping[str, Any] | None) -> bool:
     """Say whether an item's value meets every field of a filter."""
-    return not condition or all(_meets(value.get(field), wanted) for field, wanted in condition.items())
+    for field, wanted in (condition or {}).items():
+        found = value.get(field)
+        if not (found == wanted if type(wanted) is str else _meets(found, wanted)):
+            return False
+    return True
+
+
+def needed_parts(condition: Mapping[str, Any] | None) -> list[str]:
+    """Return what the JSON text of every item contains that meets a filter, what is rarest first as far as one can say.
+
+    A text without these parts need not be parsed. One with them may still not match: they may stand deeper in it.
+    """
+    texts = [(field, wanted) for field, wanted in (condition or {}).items() if type(wanted) is str]
+    return sorted((f"{json.dumps(field)}:{json.dumps(wanted)}" for field, wanted in texts), key=len, reverse=True)
 
 
 def _check_wanted(things: Iterable[Any]) -> None:

@@ -1,14 +1,15 @@
 """Items straight from Chroma, for banks that others write to and namespaces too large for memory.
 
-It has the three methods of a snapshot in memory. Chroma's index is asked for more and more rows until the caller has
-enough. An approximate index does not reach every row, fewest where vectors are nearly alike or where it lost some
-because several processes wrote. Once it has nothing more to give, the rows it did not return are scored one by one:
-slow, and complete. Up to 256 rows are all scored that way, which is as quick as asking the index.
+It has the three methods of a snapshot in memory. The caller has to see which items have all of the `parts`.
+Chroma's index is asked for more and more rows until the caller has enough. An approximate index does not reach every
+row, fewest where vectors are nearly alike or where it lost some because several processes wrote. Once it has nothing
+more to give, the rows it did not return are scored one by one: slow, and complete. Up to 256 rows are all scored that
+way, which is as quick as asking the index.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from reasoningbank_langgraph.store.namespaces import Namespace
@@ -39,7 +40,7 @@ class IndexSearch:
         self._rows = rows
         self._prefix = prefix
 
-    def scored(self, query: Vector) -> Iterator[tuple[float, Entry]]:
+    def scored(self, query: Vector, parts: Sequence[str]) -> Iterator[tuple[float, Entry]]:
         """Yield (cosine, item) for the items with vectors, best first; an item counts with its best one."""
         seen: set[str] = set()
         for cosine, entry in self._scored_rows(query):
@@ -47,13 +48,13 @@ class IndexSearch:
                 seen.add(entry.id)
                 yield cosine, entry
 
-    def unscored(self) -> Iterator[Entry]:
+    def unscored(self, parts: Sequence[str]) -> Iterator[Entry]:
         """Yield the items without vectors, last written first."""
-        return self._sorted([PLAIN])
+        return self._sorted([PLAIN], parts)
 
-    def newest(self) -> Iterator[Entry]:
+    def newest(self, parts: Sequence[str]) -> Iterator[Entry]:
         """Yield all items, last written first."""
-        return self._sorted([ITEM, PLAIN])
+        return self._sorted([ITEM, PLAIN], parts)
 
     def _where(self, kinds: list[str]) -> dict[str, Any]:
         of_kind = {"row": {"$in": kinds}}
@@ -87,8 +88,9 @@ class IndexSearch:
             if first and is_first(first) and first.metadata["token"] == row.metadata["token"]:
                 yield cosine, entry_of(first)
 
-    def _sorted(self, kinds: list[str]) -> Iterator[Entry]:
-        entries = self._entries(self._rows.scan(self._where(kinds), documents=False))
+    def _sorted(self, kinds: list[str], parts: Sequence[str]) -> Iterator[Entry]:
+        """Yield items in order; Chroma leaves out those without the first of the parts, which is the rarest."""
+        entries = self._entries(self._rows.scan(self._where(kinds), part=next(iter(parts), None), documents=False))
         order = [entry.id for entry in sorted(entries, key=lambda entry: (*entry.newest_first, entry.id))]
         for start in range(0, len(order), PAGE):
             page = order[start : start + PAGE]

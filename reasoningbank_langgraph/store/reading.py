@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from langgraph.store.base import GetOp, Item, ListNamespacesOp, Result, SearchItem, SearchOp, TTLConfig
 
 from reasoningbank_langgraph.errors import StoreError
 from reasoningbank_langgraph.store.batch import Batch
 from reasoningbank_langgraph.store.cache.collection import CachedCollection, now_us
-from reasoningbank_langgraph.store.filters import matches
+from reasoningbank_langgraph.store.filters import matches, needed_parts
 from reasoningbank_langgraph.store.index_search import IndexSearch
 from reasoningbank_langgraph.store.namespaces import Namespace, listed
 from reasoningbank_langgraph.store.row_layout import Entry, Vector, item_id, row_id
 from reasoningbank_langgraph.store.values import decode_value
 
-Hit = tuple[float | None, Entry]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+Scored = tuple[float | None, Entry]
+
+
+class Hit(NamedTuple):
+    """An item that a search found, and its value, which was parsed for the filter."""
+
+    score: float | None
+    entry: Entry
+    value: dict[str, Any]
 
 
 class ReadResults(NamedTuple):
@@ -34,7 +43,7 @@ class ReadResults(NamedTuple):
         for place, entry in self.items.items():
             results[place] = _item(entry) if entry else None
         for place, some in self.hits.items():
-            results[place] = [_search_item(score, entry) for score, entry in some]
+            results[place] = [_search_item(hit) for hit in some]
         for place, namespaces in self.namespaces.items():
             results[place] = namespaces
         return results
@@ -42,7 +51,7 @@ class ReadResults(NamedTuple):
     def to_refresh(self, batch: Batch) -> list[Entry]:
         """Return the items read by ops that ask for a refresh, except those the same batch writes anyway."""
         read = [entry for place, entry in self.items.items() if entry and batch.gets[place].refresh_ttl]
-        read += [entry for place, some in self.hits.items() if batch.searches[place].refresh_ttl for _, entry in some]
+        read += [hit.entry for place, some in self.hits.items() if batch.searches[place].refresh_ttl for hit in some]
         return [entry for entry in read if entry.id not in batch.changes]
 
 
@@ -90,7 +99,10 @@ class Reader:
 
     def search(self, op: SearchOp, query: Vector | None) -> list[Hit]:
         """Return the page an op asks for: with a query by similarity, then what has no vector; else newest first."""
-        matching = (hit for hit in self._candidates(op.namespace_prefix, query) if self._matches(hit[1], op))
+        moment, parts = now_us(), needed_parts(op.filter)
+        alive = (pair for pair in self._candidates(op.namespace_prefix, query, parts) if self.alive(pair[1], moment))
+        found = (Hit(score, entry, _value(entry)) for score, entry in alive)
+        matching = (hit for hit in found if matches(hit.value, op.filter))
         return list(islice(matching, op.offset, op.offset + op.limit))
 
     def namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
@@ -101,24 +113,19 @@ class Reader:
         """Say whether an item is there for readers at a moment."""
         return not (self._omit_expired and entry.expired(moment))
 
-    def _candidates(self, prefix: Namespace, query: Vector | None) -> Iterator[Hit]:
+    def _candidates(self, prefix: Namespace, query: Vector | None, parts: Sequence[str]) -> Iterator[Scored]:
         source = self._collection.snapshot(prefix, everything=query is None) or IndexSearch(
             self._collection.rows, prefix
         )
         if query is None:
-            return _scoreless(source.newest())
-        scored = ((min(1.0, max(0.0, cosine)), entry) for cosine, entry in source.scored(query))
-        return chain(scored, _scoreless(source.unscored()))
-
-    def _matches(self, entry: Entry, op: SearchOp) -> bool:
-        if not self.alive(entry, now_us()):
-            return False
-        return not op.filter or matches(decode_value(row_id(entry.id, 0), entry.document), op.filter)
+            return _scoreless(source.newest(parts))
+        scored = ((min(1.0, max(0.0, cosine)), entry) for cosine, entry in source.scored(query, parts))
+        return chain(scored, _scoreless(source.unscored(parts)))
 
 
 def _item(entry: Entry) -> Item:
     return Item(
-        value=decode_value(row_id(entry.id, 0), entry.document),
+        value=_value(entry),
         key=entry.key,
         namespace=entry.namespace,
         created_at=_moment(entry.created),
@@ -126,21 +133,25 @@ def _item(entry: Entry) -> Item:
     )
 
 
-def _search_item(score: float | None, entry: Entry) -> SearchItem:
+def _search_item(hit: Hit) -> SearchItem:
+    entry = hit.entry
     return SearchItem(
         namespace=entry.namespace,
         key=entry.key,
-        value=decode_value(row_id(entry.id, 0), entry.document),
+        value=hit.value,
         created_at=_moment(entry.created),
         updated_at=_moment(entry.updated),
-        score=score,
+        score=hit.score,
     )
 
 
-def _scoreless(entries: Iterable[Entry]) -> Iterator[Hit]:
+def _value(entry: Entry) -> dict[str, Any]:
+    return decode_value(row_id(entry.id, 0), entry.document)
+
+
+def _scoreless(entries: Iterable[Entry]) -> Iterator[Scored]:
     return ((None, entry) for entry in entries)
 
 
 def _moment(microseconds: int) -> datetime:
-    seconds, rest = divmod(microseconds, 1_000_000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
+    return _EPOCH + timedelta(microseconds=microseconds)

@@ -4,7 +4,8 @@
     document      ordinal 0: the value as JSON text, encrypted if the bank has a key; others: empty
     metadata      row      "item" (has vectors) | "plain" (has none) | "vector" (ordinal 1 and up) | "deleted"
                   token    names the write; a "vector" row counts only while its token is that of ordinal 0
-                  head     everything else about the item, as JSON (namespace, key, times, ttl, vectors, paths)
+                  head     everything else about the item, as JSON (namespace, key, times, ttl, vectors, paths); of a
+                           "deleted" row that stands for others, the id of each with the token it has
                   expires  microseconds since 1970, 0 for never
                   d1 d2 …  digest of the first 1, 2, … labels, so that one equality finds all below a prefix
 
@@ -139,6 +140,26 @@ def tombstone(row: str, namespace: Namespace, token: str, dims: int) -> ChromaRo
     """Return a row that marks the place of another as deleted."""
     metadata = {**_depths(namespace), "token": token, "expires": 0, "head": "{}", "row": DELETED}
     return ChromaRow(row, filler(row, dims), "", metadata)
+
+
+def removal(gone: Mapping[str, str], token: str, number: int, dims: int) -> ChromaRow:
+    """Return a row that says which others its write removes: to write over each would cost ten times as much.
+
+    Args:
+        gone: their ids, each with its token: a row that is written again later has another one, and stays.
+        token: of the write.
+        number: which of the rows of this kind it is.
+        dims: length of the vectors.
+    """
+    row = row_id(token, number)
+    metadata = {"token": token, "expires": 0, "head": json.dumps(gone, separators=(",", ":")), "row": DELETED}
+    return ChromaRow(row, filler(row, dims), "", metadata)
+
+
+def removed_with(stored: StoredRow) -> dict[str, str]:
+    """Return the rows that one marked "deleted" stands for, by id, each with its token."""
+    gone: dict[str, str] = json.loads(stored.metadata["head"])
+    return gone
 
 
 def is_first(stored: StoredRow) -> bool:

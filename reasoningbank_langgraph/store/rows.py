@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -46,6 +46,7 @@ class Rows:
         self.cipher = cipher
         self._shared = is_shared(client)
         self._failed: StoreError | None = None
+        self._hidden: set[str] = set()
         limit = call_chroma(client.get_max_batch_size, StoreError)
         self._chunk = min(CHUNK, limit) if isinstance(limit, int) and limit > 0 else CHUNK
 
@@ -54,14 +55,24 @@ class Rows:
         """Name of the collection."""
         return self.collection.name
 
+    @property
+    def hidden(self) -> int:
+        """How many rows are there still and no reader sees."""
+        return len(self._hidden)
+
     def count(self) -> int:
-        """Return the number of rows."""
-        return call_chroma(self.collection.count)
+        """Return the number of rows, but for hidden ones."""
+        return call_chroma(self.collection.count) - self.hidden
+
+    def hide(self, ids: Iterable[str]) -> None:
+        """Show rows to no reader any more: they are about to be removed. Written again, they are seen again."""
+        self._hidden.update(ids)
 
     def upsert(self, rows: Sequence[ChromaRow]) -> None:
         """Write rows, in one call and so all or none of them, up to 5000; longer lists in several calls, in order."""
         for part in _chunks(rows, self._chunk):
             self._write(partial(self.collection.upsert, **_columns([self._encrypted(row) for row in part])))
+            self._hidden.difference_update(row.id for row in part)
 
     def set_expiry(self, expiry: Mapping[str, int]) -> None:
         """Set when rows expire: row id to microseconds since 1970."""
@@ -73,6 +84,7 @@ class Rows:
         """Remove rows by id, those that also meet `where` if it is given."""
         for part in _chunks(ids, self._chunk):
             self._write(partial(self.collection.delete, ids=part, where=where))
+            self._hidden.difference_update(part)
 
     def _write(self, call: Callable[[], Any]) -> None:
         """Make a call that writes.
@@ -88,21 +100,28 @@ class Rows:
             self._failed = None if self._shared else error
             raise
 
-    def ids(self, where: dict[str, Any] | None, limit: int | None = None) -> list[str]:
-        """Return the ids of the rows that meet a condition, at most `limit` of them."""
-        return call_chroma(lambda: self.collection.get(where=where, limit=limit, include=[]))["ids"]
+    def ids(self, where: dict[str, Any] | None, limit: int | None = None, part: str | None = None) -> list[str]:
+        """Return the ids of the rows that meet a condition, at most `limit`.
+
+        Only of those whose document has a part, where one is named and Chroma can read it: no document is encrypted.
+        """
+        having: Any = {"$contains": part} if part and self.cipher is None else None
+        read = partial(self.collection.get, where=where, where_document=having, limit=limit, include=[])
+        found = call_chroma(read)["ids"]
+        return [row for row in found if row not in self._hidden] if self._hidden else found
 
     def get(self, ids: Sequence[str], *, documents: bool = True, vectors: bool = False) -> Iterator[StoredRow]:
         """Read rows by id, in no particular order; rows that do not exist are left out."""
         include: list[Any] = ["metadatas", *["documents"] * documents, *["embeddings"] * vectors]
         for part in _chunks(ids, self._chunk):
-            yield from self._stored(call_chroma(partial(self.collection.get, ids=part, include=include)))
+            found = self._stored(call_chroma(partial(self.collection.get, ids=part, include=include)))
+            yield from (row for row in found if row.id not in self._hidden)
 
     def scan(
-        self, where: dict[str, Any] | None, *, documents: bool = True, vectors: bool = False
+        self, where: dict[str, Any] | None, *, part: str | None = None, documents: bool = True, vectors: bool = False
     ) -> Iterator[StoredRow]:
         """Read all rows that meet a condition as of now, in pieces."""
-        return self.get(self.ids(where), documents=documents, vectors=vectors)
+        return self.get(self.ids(where, part=part), documents=documents, vectors=vectors)
 
     def nearest(self, query: Vector, count: int, where: dict[str, Any] | None) -> list[NearRow]:
         """Ask Chroma's index for the rows closest to a unit vector, closest first."""
@@ -119,6 +138,7 @@ class Rows:
         return [
             NearRow(StoredRow(row, meta, text, None, self.cipher), 1.0 - gap)
             for row, meta, text, gap in zip(*first, strict=True)
+            if row not in self._hidden
         ]
 
     def _encrypted(self, row: ChromaRow) -> ChromaRow:

@@ -1,7 +1,8 @@
 """The writing operations. A batch reaches Chroma in one upsert, so after a crash it is there whole or not at all.
 
-Deletions of a mixed batch travel in that upsert as rows marked "deleted", as do vectors an item no longer has;
-afterwards such rows are removed. Those that a crash leaves are invisible and removed when the bank is next opened.
+Deletions of a mixed batch travel in that upsert too, as do vectors an item no longer has. Where other processes read,
+each such row is written over by one marked "deleted". Elsewhere one row marked so says which they are, and this process
+shows them to no reader. Afterwards all these rows are removed, those that a crash leaves when the bank is next opened.
 Above 5000 rows a batch takes several upserts, further vectors first, items last: a crash between two of these leaves
 a part of it.
 """
@@ -21,12 +22,15 @@ from reasoningbank_langgraph.store.row_layout import (
     EmbeddedEntry,
     Entry,
     Vector,
+    removal,
     row_id,
     rows_of,
     tombstone,
 )
 
 MICROSECONDS_PER_MINUTE = 60_000_000
+_NAMED = 1_000
+"""Rows that one marked "deleted" names."""
 
 
 class Writer:
@@ -107,25 +111,35 @@ class Writer:
     def _send(
         self, written: list[EmbeddedEntry], replaced: Sequence[Entry], removed: Sequence[Entry], token: str
     ) -> None:
-        surplus = [*_surplus(written, replaced), *(pair for entry in removed for pair in _all_rows(entry))]
+        surplus = dict([*_surplus(written, replaced), *(pair for entry in removed for pair in _all_rows(entry))])
+        rows, only_marked = self._collection.rows, {"row": DELETED} if self._collection.shared else None
         try:
             if written:
-                self._collection.rows.upsert(_in_order(written, surplus, token, self._collection.dims))
+                marks = self._marks(surplus, token)
+                rows.upsert([*_in_order(written, self._collection.dims), *marks])
+                rows.hide(() if only_marked else surplus)
                 self._collection.update(written, replaced, removed)
-                self._collection.rows.delete([row for row, _ in surplus], {"row": DELETED})
+                rows.delete(list(dict.fromkeys([*surplus, *(mark.id for mark in marks)])), only_marked)
             elif surplus:
-                self._collection.rows.delete([row for row, _ in surplus])
+                rows.delete(list(surplus))
                 self._collection.update([], [], removed)
         except BaseException:
             self._collection.invalidate()
             raise
 
+    def _marks(self, surplus: Mapping[str, Entry], token: str) -> list[ChromaRow]:
+        """Return the rows that say of others that they go."""
+        dims = self._collection.dims
+        if self._collection.shared:
+            return [tombstone(row, entry.namespace, token, dims) for row, entry in surplus.items()]
+        gone = [(row, entry.token) for row, entry in surplus.items()]
+        parts = [dict(gone[start : start + _NAMED]) for start in range(0, len(gone), _NAMED)]
+        return [removal(part, token, number, dims) for number, part in enumerate(parts)]
 
-def _in_order(written: list[EmbeddedEntry], surplus: list[tuple[str, Entry]], token: str, dims: int) -> list[ChromaRow]:
+
+def _in_order(written: list[EmbeddedEntry], dims: int) -> list[ChromaRow]:
     rows = [rows_of(entry, vectors, dims) for entry, vectors in written]
-    extra = [row for some in rows for row in some[:-1]]
-    firsts = [some[-1] for some in rows]
-    return [*extra, *firsts, *(tombstone(row, entry.namespace, token, dims) for row, entry in surplus)]
+    return [*(row for some in rows for row in some[:-1]), *(some[-1] for some in rows)]
 
 
 def _surplus(written: list[EmbeddedEntry], replaced: Sequence[Entry]) -> Iterator[tuple[str, Entry]]:

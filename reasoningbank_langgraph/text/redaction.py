@@ -21,15 +21,30 @@ class Redacted(NamedTuple):
     found: dict[str, int]
 
 
-_RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("private key", shapes.PRIVATE_KEY),
-    ("token", shapes.JWT),
-    ("api key", shapes.API_KEY),
-    ("token", shapes.BEARER),
-    ("password", shapes.NAMED),
-    ("email", shapes.EMAIL),
-    ("phone", shapes.PHONE),
-    ("card", shapes.CARD),
+class Rule(NamedTuple):
+    """What secrets of one kind look like."""
+
+    kind: str
+    pattern: re.Pattern[str]
+    hints: tuple[str, ...] = ("",)
+    """One of these is in every ASCII text, in small letters, that the pattern finds something in: to look for them
+    first saves most of the time that a text without secrets takes."""
+
+    def may_find(self, view: str) -> bool:
+        """Say whether a text may hold such a secret."""
+        small = view.lower()
+        return not view.isascii() or any(hint in small for hint in self.hints)
+
+
+RULES = (
+    Rule("private key", shapes.PRIVATE_KEY, ("private key",)),
+    Rule("token", shapes.JWT, ("eyj",)),
+    Rule("api key", shapes.API_KEY),
+    Rule("token", shapes.BEARER, ("authorization", "bearer", "basic")),
+    Rule("password", shapes.NAMED, shapes.NAMED_HINTS),
+    Rule("email", shapes.EMAIL, ("@",)),
+    Rule("phone", shapes.PHONE, ("+",)),
+    Rule("card", shapes.CARD),
 )
 _VALUES = ("quoted", "bare", "given", "told", "shown", "revealed", "pair", "part", "userinfo")
 
@@ -46,8 +61,9 @@ def redact_secrets(text: str) -> Redacted:
     """
     found: Counter[str] = Counter()
     seen = Folded(text, _seen)
-    for kind, pattern in _RULES:
-        seen = seen.replace(pattern, _replacer(kind, found))
+    for rule in RULES:
+        if rule.may_find(seen.view):
+            seen = seen.replace(rule.pattern, _replacer(rule.kind, found))
     return Redacted(seen.text, dict(found))
 
 

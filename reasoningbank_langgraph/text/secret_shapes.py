@@ -107,6 +107,13 @@ NAMED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+NAMED_HINTS = (
+    *("pass", "secret", "key", "connection", "session", "credential", "token", "auth", "pwd", "sig", "code=", "://"),
+    *("-u", "contrase", "clave", "kennwort", "geheim", "schl", "cle ", "cle_", "senha", "chave", "parola"),
+    *("wachtwoord", "adgangskode", "salasana", "heslo", "sandi"),
+)
+"""One of these is in every ASCII text, in small letters, that `NAMED` finds something in."""
+
 EMAIL = re.compile(
     rf"(?<![.+-]){_START}[{_ALPHABETS}0-9][\w\u0300-\u036f.+-]{{0,63}}"
     rf"@(?:[{_ALPHABETS}0-9-]{{1,63}}\.){{1,6}}[{_ALPHABETS}]{{2,24}}(?![{_ALPHABETS}0-9_-])"

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from langgraph.store.base import SearchOp
 
 from reasoningbank_langgraph.errors import (
@@ -12,9 +14,9 @@ from reasoningbank_langgraph.errors import (
     InvalidValueError,
     StoreCorruptedError,
 )
-from reasoningbank_langgraph.store.filters import check_filter, matches
+from reasoningbank_langgraph.store.filters import check_filter, matches, needed_parts
 from reasoningbank_langgraph.store.row_layout import StoredRow, entry_of
-from reasoningbank_langgraph.store.values import DEPTH_CAP, decode_value
+from reasoningbank_langgraph.store.values import DEPTH_CAP, decode_value, encode_value
 
 HERE = ("a",)
 
@@ -42,6 +44,28 @@ def test_a_filter_deeper_than_any_value_is_refused(store, wrap, depth):
     store.put(HERE, "k", {"x": {"y": 1}})
     with pytest.raises(InvalidFilterError, match=f"at most {DEPTH_CAP} deep"):
         store.search(HERE, filter={"x": nested(depth, wrap)})
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=4)
+    | st.sampled_from(['"', "\\", "\ud83d\ude00", "😀"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=200, derandomize=True)
+@given(st.dictionaries(st.text(max_size=3), JSON, max_size=4), st.data())
+def test_whatever_meets_a_filter_has_the_parts_that_are_looked_for_first(value, data):
+    text = encode_value("k", value)
+    stored = decode_value("k", text)
+    for field in stored:
+        condition = {field: data.draw(st.sampled_from([stored[field], "", "a"]))}
+        if matches(stored, condition):
+            assert all(part in text for part in needed_parts(condition))
 
 
 def test_a_filter_that_holds_itself_is_refused():

@@ -62,6 +62,7 @@ def test_a_row_written_again_meanwhile_is_not_removed_with_the_deleted_one(store
     """As another writer of a server does between a batch and the removal of the rows that it marked."""
     store.put(HERE, "gone", TWO)
     show, rows = store._collection.update, store._collection.rows
+    monkeypatch.setattr(store._collection, "shared", True)
     (old,) = store._collection.find({item_id(HERE, "gone"): (HERE, "gone")}).values()
 
     def overtaken(*batch):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.text import redact_secrets
+from reasoningbank_langgraph.text.redaction import RULES
 from tests.conftest import DATA, check_each
 from tests.data.planted_secrets import CLEAN, PLANTED
 from tests.text.test_fence import HOSTILE
@@ -70,6 +71,34 @@ def test_only_the_secret_is_taken_out_behind_characters_that_are_hidden_or_stand
 def test_the_name_of_a_password_stays():
     assert redact_secrets("password=hunter2x").text == "password=[password removed]"
     assert redact_secrets("secret = 'abcd1234'").text == "secret = '[password removed]'"
+
+
+def missed(text):
+    return [rule.kind for rule in RULES if rule.pattern.search(text) and not rule.may_find(text)]
+
+
+def test_no_rule_is_passed_over_that_finds_something():
+    for _, text in PLANTED:
+        assert [missed(form) for form in (text, text.upper(), text.title(), text.swapcase())] == [[]] * 4
+
+
+NAMES = st.sampled_from(
+    [
+        *("password", "passcode", "secret", "key", "connection_string", "session-id", "credential", "accessToken"),
+        *("auth", "pwd", "pass", "sig", "sigV4", "SIG", "signature", "Authorization", "bearer", "basic", "curl", "-u"),
+        *("--user", "contrasena", "clave_api", "kennwort", "geheimwort", "api-schluessel", "mot_de_passe", "cle_api"),
+        *("motdepasse", "cle secrete", "senha", "chave_api", "parola", "wachtwoord", "adgangskode", "passord"),
+        *("salasana", "heslo", "kata sandi", "--token", "code"),
+    ]
+)
+SIGNS = st.sampled_from([" ", ": ", "=", ":", " is ", "?", "&", "://", "@", "+", '"', "'", " => ", "_", "-", ""])
+VALUES = st.sampled_from(["hunter2x!", "abcd1234efgh", "eyJhbGciOi.eyJzdWIi.c2ln", "user:pass1", "a@b.cd", "49 30 901"])
+
+
+@settings(max_examples=300, derandomize=True)
+@given(st.lists(NAMES | SIGNS | VALUES, max_size=9).map("".join))
+def test_no_rule_is_passed_over_whatever_the_words(text):
+    assert missed(text) == []
 
 
 LATEX = st.sampled_from([r"\frac{1}{2}", "$x_1$", r"\text{token: }", r"\$5", "&=", r"\\", "{a}", "^2"])

@@ -156,7 +156,7 @@ def _fresh(path: Path, members: Sequence[Numbered], stored: Mapping[str, MemoryI
         present = stored.get(item.id)
         if present is None:
             fresh.append(item)
-        elif _text(without_secrets(present)) != _text(item):
+        elif _text(present) != _text(item) != _text(without_secrets(present)):
             raise ImportFileError(path, number, f"the bank has an item with the id {item.id!r} and another text")
     return fresh
 

@@ -45,7 +45,7 @@ def make_room(
         item.model_copy(update={"utility": utility_of(credit[item.id])}) if item.id in credit else item
         for item in in_use
     ]
-    names = [item.id for item in leaving(known, capacity, coming)]
+    names = dict.fromkeys(item.id for item in leaving(known, capacity, coming))
     moment = utc_now()
     changed = {row.key: with_status(row.value, "quarantined", moment) for row in rows if row.key in names}
     puts = rewritten(namespace, {row.key: row.value for row in rows}, changed)

@@ -179,14 +179,12 @@ def change_of_status(
     """Return the ids of those items that have another status, and the operations that set it, with their reason."""
     if status not in get_args(ItemStatus):
         raise ValueError(f"status must be one of {', '.join(get_args(ItemStatus))}, got {status!r}")
-    rows = yield from rows_where(namespace, {})
-    affected = [row.key for row in rows if row.key in ids and row.value["status"] != status]
-    moment = utc_now()
-    changed = {row.key: with_status(row.value, status, moment) for row in rows if row.key in affected}
+    rows, moment = (yield from rows_where(namespace, {})), utc_now()
+    told = [row for row in rows if row.key in ids and row.value["status"] != status]
+    changed = {row.key: with_status(row.value, status, moment) for row in told}
     kind: ChangeKind = "released" if status == "active" else status
-    told = [row for row in rows if row.key in affected]
     drafts = draft_of_rows(namespace, kind, told, after={"status": status}, reason=reason, actor=actor)
-    return affected, [*rewritten(namespace, {row.key: row.value for row in rows}, changed), *drafts]
+    return list(changed), [*rewritten(namespace, {row.key: row.value for row in rows}, changed), *drafts]
 
 
 def with_status(value: Mapping[str, Any], status: ItemStatus, moment: datetime) -> Value:
@@ -226,13 +224,18 @@ def _descendants(lessons: Sequence[SearchItem], episodes: Sequence[SearchItem], 
     kept: dict[str, set[str]] = {}
     for row in episodes:
         kept.setdefault(attempt_of_row(row), set()).add(row.key)
+    children: dict[str, list[str]] = {}
     parents = {row.key: _parents(row) for row in episodes}
     parents |= {row.key: _parents(row) | kept.get(attempt_of_row(row), set()) for row in lessons}
+    for key, used in parents.items():
+        for parent in used:
+            children.setdefault(parent, []).append(key)
     descendants = set(ancestors)
-    found = descendants
-    while found:
-        found = {key for key, used in parents.items() if key not in descendants and used & descendants}
+    ahead = list(descendants)
+    while ahead:
+        found = set(children.get(ahead.pop(), ())) - descendants
         descendants |= found
+        ahead += found
     return descendants
 
 
@@ -243,8 +246,11 @@ def _parents(row: SearchItem) -> set[str]:
 def _handed_on(after: Mapping[str, Value], affected: Iterable[str]) -> dict[str, Value]:
     """Return the rows to change so that an active row of each affected experience carries the vector of the task."""
     changed: dict[str, Value] = {}
-    for experience in {after[key]["experience_id"] for key in affected}:
-        group = {key: value for key, value in after.items() if value["experience_id"] == experience}
+    groups: dict[str, dict[str, Value]] = {after[key]["experience_id"]: {} for key in affected}
+    for key, value in after.items():
+        if value["experience_id"] in groups:
+            groups[value["experience_id"]][key] = value
+    for group in groups.values():
         carriers = [key for key, value in group.items() if TASK_VECTOR in value["index"]]
         active = [key for key, value in group.items() if value["status"] == "active"]
         if carriers and active and not set(carriers) & set(active):

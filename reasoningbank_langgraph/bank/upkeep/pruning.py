@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NEAREST = 50
 """Lessons that one is compared with: the nearest. Of more near copies than this, some may pass as new."""
+_FEW = 8
+"""Lessons that one is compared with first: of so many near ones, one is older, but for one lesson in eight."""
 _AT_ONCE = 100
 _BATCH = 1_000
 
@@ -60,7 +62,7 @@ class Pruning(StoreAccess):
             unused_days: those that no attempt was shown in these days, as far as episodes, lessons and credit tell: an
                 attempt that left nothing in the bank is not known. A new lesson has as many days from when it came.
             min_value: those whose `verifier_score` x novelty is below it, 0..1. Novelty is 1 - the similarity to the
-                most similar older lesson of the same outcome; it embeds each lesson once.
+                most similar older lesson of the same outcome; it embeds each lesson once, and one in eight again.
             capacity: how many may stay; of the rest, those of the lowest utility go, then of the lowest value, then
                 those that were used the longest ago.
             dry_run: whether to write nothing.
@@ -136,18 +138,21 @@ def _novelties(namespace: Namespace, active: Sequence[MemoryItem]) -> Ops[dict[s
     """Return the novelty of each lesson; of a store that does not score, none."""
     born = {item.id: (item.created_at, item.id) for item in active}
     found: dict[str, float] = {}
-    for start in range(0, len(active), _AT_ONCE):
-        some = active[start : start + _AT_ONCE]
-        for item, hits in zip(some, (yield [_alike(namespace, item) for item in some]), strict=True):
-            others = [hit for hit in hits if hit.key in born and born[hit.key] < born[item.id]]
-            found[item.id] = 1.0 - max((hit.score or 0.0 for hit in others), default=0.0)
+    for limit in (_FEW, NEAREST):
+        left = [item for item in active if item.id not in found]
+        for start in range(0, len(left), _AT_ONCE):
+            some = left[start : start + _AT_ONCE]
+            for item, hits in zip(some, (yield [_alike(namespace, item, limit) for item in some]), strict=True):
+                older = [hit.score or 0.0 for hit in hits if hit.key in born and born[hit.key] < born[item.id]]
+                if older or len(hits) < limit or limit == NEAREST:
+                    found[item.id] = 1.0 - max(older, default=0.0)
     return found
 
 
-def _alike(namespace: Namespace, item: MemoryItem) -> SearchOp:
+def _alike(namespace: Namespace, item: MemoryItem, limit: int) -> SearchOp:
     """Return the search for lessons in use that are like this one."""
     where = {"status": "active", "outcome": item.outcome}
-    return find(namespace, where, matched_text(lesson_text(item)), NEAREST)
+    return find(namespace, where, matched_text(lesson_text(item)), limit)
 
 
 def _set_aside(namespace: Namespace, chosen: Mapping[str, Leaving]) -> Ops[dict[str, Leaving]]:

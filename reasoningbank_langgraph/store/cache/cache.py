@@ -75,7 +75,10 @@ class CachedPrefix:
 
 
 class Snapshot:
-    """Everything below a prefix at one moment. Its methods sort only as far as the caller reads."""
+    """Everything below a prefix at one moment. Its methods sort only as far as the caller reads.
+
+    They leave out the items whose JSON text lacks one of the `parts`, which costs less than to make and to parse them.
+    """
 
     def __init__(self, namespaces: Sequence[CachedNamespace], version: int, *, everything: bool) -> None:
         self._version = version
@@ -85,21 +88,21 @@ class Snapshot:
         self._plain = [list(cached.plain.values()) for cached in namespaces if cached.plain]
         self._all = [list(cached.items.values()) for cached in namespaces] if everything else []
 
-    def scored(self, query: Vector) -> Iterator[tuple[float, Entry]]:
+    def scored(self, query: Vector, parts: Sequence[str]) -> Iterator[tuple[float, Entry]]:
         """Yield (cosine, item) for the items with vectors; an item counts with its best one."""
         seen: set[int] = set()
         for score, item in self._ranked(query):
-            if item.removed_at > self._version and id(item) not in seen:
+            if item.removed_at > self._version and id(item) not in seen and _may_match(item, parts):
                 seen.add(id(item))
                 yield score, item.entry
 
-    def unscored(self) -> Iterator[Entry]:
+    def unscored(self, parts: Sequence[str]) -> Iterator[Entry]:
         """Yield the items without vectors, last written first."""
-        return _newest(self._plain)
+        return _newest(self._plain, parts)
 
-    def newest(self) -> Iterator[Entry]:
+    def newest(self, parts: Sequence[str]) -> Iterator[Entry]:
         """Yield all items, last written first; only in a snapshot of everything."""
-        return _newest(self._all)
+        return _newest(self._all, parts)
 
     def _ranked(self, query: Vector) -> Iterator[tuple[float, CachedItem]]:
         if len(self._parts) == 1:
@@ -213,6 +216,18 @@ class Cache:
             self._prefixes.popitem(last=False)
 
 
-def _newest(groups: Sequence[list[CachedItem]]) -> Iterator[Entry]:
-    ordered = (sorted((item.entry for item in group), key=lambda entry: entry.newest_first) for group in groups)
+def _newest(groups: Sequence[list[CachedItem]], parts: Sequence[str]) -> Iterator[Entry]:
+    chosen = ((item.entry for item in group if _may_match(item, parts)) for group in groups)
+    ordered = (sorted(entries, key=lambda entry: entry.newest_first) for entries in chosen)
     return heapq.merge(*ordered, key=lambda entry: entry.newest_first)
+
+
+def _may_match(item: CachedItem, parts: Sequence[str]) -> bool:
+    """Say whether an item has all parts. One whose text was cut off counts, so that its reader reports it."""
+    if not parts:
+        return True
+    document = item.document
+    for part in parts:  # quicker than all(): a search asks this of every item
+        if part not in document:
+            return not document.endswith("}")
+    return True

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import cast
+from collections.abc import Sequence
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -16,17 +16,27 @@ COMPACT_FROM = 1_024
 FOREVER = float("inf")
 
 
+class Loader(Protocol):
+    """Makes items from the places where they are kept."""
+
+    def __call__(self, place: int) -> Entry:
+        """Return the item at a place."""
+
+    def document(self, place: int) -> str:
+        """Return the value of the item at a place as JSON text."""
+
+
 class CachedItem:
     """An item in memory, and the version of the cache that replaced or removed it.
 
     Args:
         entry_or_place: the item, or the place from which `load` makes it when it is first needed.
-        load: makes the item at a place.
+        load: makes the item at its place.
     """
 
     __slots__ = ("entry_or_place", "load", "removed_at")
 
-    def __init__(self, entry_or_place: Entry | int, load: Callable[[int], Entry] | None = None) -> None:
+    def __init__(self, entry_or_place: Entry | int, load: Loader | None = None) -> None:
         self.entry_or_place = entry_or_place
         self.load = load
         self.removed_at = FOREVER
@@ -42,6 +52,14 @@ class CachedItem:
     @entry.setter
     def entry(self, entry: Entry) -> None:
         self.entry_or_place = entry
+
+    @property
+    def document(self) -> str:
+        """Its value as JSON text, for which an item that is in a file is not made."""
+        entry = self.entry_or_place
+        if isinstance(entry, int) and self.load is not None:
+            return self.load.document(entry)
+        return cast("Entry", entry).document
 
 
 class CachedNamespace:

@@ -161,11 +161,14 @@ class _Loader:
     def __call__(self, place: int) -> Entry:
         head = dict(zip(HEAD, json.loads(self.head(place)), strict=True))
         head["paths"] = None if head["paths"] is None else tuple(head["paths"])
-        key, text = self.keys[place], self.text(place)
-        item = item_id(self.namespace, key)
+        key, document = self.keys[place], self.document(place)
+        return Entry(id=item_id(self.namespace, key), namespace=self.namespace, key=key, document=document, **head)
+
+    def document(self, place: int) -> str:
+        text = self.text(place)
         if self._cipher is not None:
-            text = self._cipher.unseal(text, item)
-        return Entry(id=item, namespace=self.namespace, key=key, document=text.decode("ascii"), **head)
+            text = self._cipher.unseal(text, item_id(self.namespace, self.keys[place]))
+        return text.decode("ascii")
 
     def head(self, place: int) -> bytes:
         return self._heads[self._start + place]

@@ -16,7 +16,7 @@ from reasoningbank_langgraph.store import chroma_files
 from reasoningbank_langgraph.store.chroma_files import DATABASE_FILE, blank_unused, index_folders, is_whole
 from reasoningbank_langgraph.store.collection import clear_unfinished
 from reasoningbank_langgraph.store.connect import folder_of
-from reasoningbank_langgraph.store.row_layout import DELETED
+from reasoningbank_langgraph.store.row_layout import DELETED, removed_with
 from reasoningbank_langgraph.store.rows import Rows
 
 if TYPE_CHECKING:
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 _PROGRAM = Path(chroma_files.__file__)
 
 logger = logging.getLogger(__name__)
+
+
+def finish_removals(rows: Rows) -> None:
+    """Remove the rows that a writer had to remove when a crash ended it; it was the only one, so others may do it."""
+    marks = {mark.id: removed_with(mark) for mark in rows.get(rows.ids({"row": DELETED}), documents=False)}
+    gone = {row: token for named in marks.values() for row, token in named.items()}
+    left = rows.get(list(gone), documents=False)
+    rows.delete([row.id for row in left if row.metadata.get("token") == gone[row.id]])
+    rows.delete([mark for mark, named in marks.items() if named])
 
 
 def clear_leftovers(rows: Rows) -> None:

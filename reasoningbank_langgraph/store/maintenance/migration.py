@@ -28,7 +28,7 @@ from reasoningbank_langgraph.store.collection import (
     take_place,
 )
 from reasoningbank_langgraph.store.connect import folder_of
-from reasoningbank_langgraph.store.folder.cleaning import purge, remove_old_index
+from reasoningbank_langgraph.store.folder.cleaning import finish_removals, purge, remove_old_index
 from reasoningbank_langgraph.store.indexing import Indexing
 from reasoningbank_langgraph.store.row_layout import ChromaRow, Entry, Vector, entry_of, row_id, rows_of
 from reasoningbank_langgraph.store.rows import Rows
@@ -42,7 +42,7 @@ AT_ONCE = 256
 
 
 def fit_bank(collection: CachedCollection, indexing: Indexing, reindex: bool | Progress) -> None:
-    """Move a bank that was made with another embedder to this one, if the caller allows it.
+    """End what a crash cut off, then move a bank of another embedder to this one, if the caller allows it.
 
     Args:
         collection: the bank.
@@ -52,6 +52,7 @@ def fit_bank(collection: CachedCollection, indexing: Indexing, reindex: bool | P
     Raises:
         EmbeddingMismatchError: the embedders differ and `reindex` is False.
     """
+    finish_removals(collection.rows)
     try:
         check_embedder(collection.rows.collection, indexing)
     except EmbeddingMismatchError:

@@ -48,7 +48,7 @@ class StoreReport(Record):
     orphans: int
     """Vectors of items that have changed since or are gone; invisible to searches."""
     tombstones: int
-    """Rows that a crash left; invisible, removed when the bank is opened."""
+    """Rows that a crash or an error left; invisible, removed when the bank is opened."""
     unreadable: int
     """Rows that do not have the shape that was written."""
     differing: int = 0
@@ -61,7 +61,7 @@ def inspect(collection: CachedCollection) -> StoreReport:
     """Compare all rows of a collection with each other and with its index."""
     items: dict[str, Entry] = {}
     further: defaultdict[tuple[str, str], int] = defaultdict(int)
-    tombstones = unreadable = 0
+    tombstones, unreadable = collection.rows.hidden, 0
     for row in collection.rows.scan(None):
         kind = row.metadata.get("row")
         try:

@@ -80,6 +80,36 @@ def test_memory_and_chroma_give_the_same_answers(embeddings, seed):
     client.close()
 
 
+ODD = [
+    "abc",
+    "ABC",
+    "a%c",
+    "a_c",
+    "a*c",
+    "a[b]c",
+    'q"uote',
+    "back\\slash",
+    "é",
+    "😀",
+    "\ud800",
+    "nul\x00",
+    "line\n",
+    "",
+]
+
+
+@pytest.mark.parametrize("limit", [1, 1 << 20])
+def test_a_filter_finds_equal_texts_and_no_others_in_memory_and_in_chroma(folder, embeddings, limit):
+    with ChromaStore.from_path(folder, embeddings=embeddings, cache_bytes=limit) as store:
+        store.batch([PutOp(("a",), str(n), {"word": word, "n": n}) for n, word in enumerate(ODD)])
+        store.put(("a",), "deeper", {"more": {"word": "abc", "é": "é"}, "text": '"word":"abc"'})
+        for n, word in enumerate(ODD):
+            for query in (None, "abc"):
+                for wanted in ({"word": word}, {"word": word, "n": n}, {"n": n}):
+                    assert [item.key for item in store.search(("a",), query=query, filter=wanted)] == [str(n)]
+        assert store.search(("a",), filter={"é": "é"}) == []
+
+
 @pytest.mark.parametrize("limit", [1, 30_000, 200_000])
 def test_a_bound_on_memory_changes_no_answer(folder, embeddings, limit):
     with ChromaStore.from_path(folder, embeddings=embeddings, cache_bytes=limit) as store:

@@ -9,7 +9,7 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.errors import StoreError
 from reasoningbank_langgraph.store import rows as chroma_rows
-from reasoningbank_langgraph.store.cache import saved_prefixes
+from reasoningbank_langgraph.store.cache import prefix_file, saved_prefixes
 from reasoningbank_langgraph.store.cache.saved_prefixes import ENDING, LIST
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.store.cache.saved_bank import HERE, OTHER, everything, fill, opened, saved
@@ -28,6 +28,16 @@ def test_the_next_store_answers_the_same_without_reading_rows(folder, filled, re
             assert store.verify().ok
         reads.clear()
         assert (len(saved(folder)), (folder / LIST).exists()) == (1, True)
+
+
+def test_a_search_makes_only_those_items_of_a_file_that_its_filter_may_want(folder, filled, monkeypatch):
+    made, make = [], prefix_file._Loader.__call__
+    monkeypatch.setattr(prefix_file._Loader, "__call__", lambda *place: made.append(place) or make(*place))
+    with opened(folder) as store:
+        assert store.search(HERE, filter={"é": "\ud800"})[0].key == "two"
+        assert len(made) == 1
+        assert everything(store) == filled
+        assert len(made) > 1
 
 
 def test_each_namespace_searched_for_itself_is_kept_for_itself(folder, reads):
@@ -155,8 +165,6 @@ def test_no_deleted_text_or_vector_is_left_after_closing_in_what_is_kept_nor_any
 
 
 def test_verify_finds_what_is_kept_and_differs(folder, filled, monkeypatch):
-    from reasoningbank_langgraph.store.cache import prefix_file
-
     with opened(folder) as store:
         everything(store)
         store.put(HERE, "3", {"text": "number 3"})
@@ -175,7 +183,7 @@ def test_verify_finds_what_is_kept_and_differs(folder, filled, monkeypatch):
 
 
 KILLED = """
-from reasoningbank_langgraph.store.cache import saved_prefixes
+from reasoningbank_langgraph.store.cache import prefix_file, saved_prefixes
 from reasoningbank_langgraph.store.cache import prefix_file
 saved_prefixes.FROM_ITEMS = 5
 index = {"embed": HashEmbeddings(16), "fields": ["text", "more"], "dims": 16}
