@@ -22,7 +22,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Several times faster, as it downloads side by side and leaves compiling to the first import of each module.
 UV      = $(BIN)/uv pip install --quiet --python $(BIN)/python
 
-EXTRAS  = math,agents,encryption,experiments,mcp,postgres,dev
+EXTRAS  = math,agents,encryption,experiments,mcp,postgres,view,dev
 PYTEST  = -m pytest -n logical --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
 FAST    = $(PYTEST) -m "not slow and not network"
 

@@ -26,6 +26,7 @@ Names are imported when they are first used, so importing the package loads neit
 - `parsing`: model reply -> verdict or items: tolerant of form, strict about meaning
 - `text`: the block of lessons a model sees, and untrusted text: sanitised, fenced, cut to a budget, redacted
 - `mcp`: a bank as a server of the Model Context Protocol
+- `view`: a page to look into a bank
 - `math_answers`: final answers of math problems: found in a reply, and compared with the known answer
 - `math_solver`: the bundled solver for math problems, and the files problems come in
 - `local`: a language model on this machine: model files, and a server on loopback that only this process can use

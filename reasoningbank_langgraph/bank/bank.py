@@ -162,6 +162,7 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Resolving, Explaini
         experience_id: str | None = None,
         cascade: bool = True,
         reason: str = "",
+        dry_run: bool = False,
     ) -> list[str]:
         """Remove lessons and attempts for good, chosen by exactly one of id, thread, run or experience.
 
@@ -177,6 +178,7 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Resolving, Explaini
             experience_id: everything learned from one attempt.
             cascade: also remove what was learned from one of these, or in runs that were shown one, and so on.
             reason: why, for the ledger, which keeps the ids and none of the text.
+            dry_run: whether to remove nothing and return what would be removed.
 
         Returns:
             The ids of the lessons that were removed, and `id` if it was that of an attempt.
@@ -185,7 +187,8 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Resolving, Explaini
             ValueError: none or several of the four are given, or an empty one.
         """
         chosen = {"id": id, "thread_id": thread_id, "run_id": run_id, "experience_id": experience_id}
-        return self._write(forgetting.forget(self.namespace, chosen, cascade=cascade, reason=reason))
+        operation = forgetting.forget(self.namespace, chosen, cascade=cascade, reason=reason, dry_run=dry_run)
+        return self._write(operation)
 
     async def aforget(
         self,
@@ -196,10 +199,12 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Resolving, Explaini
         experience_id: str | None = None,
         cascade: bool = True,
         reason: str = "",
+        dry_run: bool = False,
     ) -> list[str]:
         """Async form of `forget`."""
         chosen = {"id": id, "thread_id": thread_id, "run_id": run_id, "experience_id": experience_id}
-        return await self._awrite(forgetting.forget(self.namespace, chosen, cascade=cascade, reason=reason))
+        operation = forgetting.forget(self.namespace, chosen, cascade=cascade, reason=reason, dry_run=dry_run)
+        return await self._awrite(operation)
 
     def forget_all(self, *, reason: str = "") -> list[str]:
         """Remove every lesson and attempt of this namespace for good, and none of the namespaces below it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -177,7 +177,8 @@ def forget(
         before = _records(memory)
         if name not in {known_by(record)[option] for record in before.values()}:
             raise _unknown(f"--{option}", name, namespace)
-        memory.forget(**{"id" if option == "item" else f"{option}_id": name}, cascade=cascade)
+        chosen: dict[str, Any] = {"id" if option == "item" else f"{option}_id": name}
+        memory.forget(**chosen, cascade=cascade)
         gone = before.keys() - _records(memory).keys()
         removed = [record for key, record in before.items() if key in gone]
         console.print(f"{_count(removed)} removed" + "".join(f"\n  {format_id(record.id)}" for record in removed))

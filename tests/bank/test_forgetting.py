@@ -42,6 +42,18 @@ def test_forgetting_an_item_removes_all_that_descends_from_it(kind, tmp_path):
         assert [memory.item.id for memory in bank.search("task gran", k=9, max_items=9, task_id="x")] == ["stranger"]
 
 
+@pytest.mark.parametrize("cascade", [True, False])
+@STORES
+async def test_a_dry_run_says_what_would_be_removed_and_removes_nothing(kind, cascade, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        bank = family(store)
+        before, told = bank.items(), bank.log()
+        would = bank.forget("gran", cascade=cascade, dry_run=True)
+        assert await bank.aforget("gran", cascade=cascade, dry_run=True) == would
+        assert (bank.items(), bank.log()) == (before, told)
+        assert bank.forget("gran", cascade=cascade) == would
+
+
 ONE_OF_FOUR = pytest.mark.parametrize(
     ("selector", "gone"),
     [

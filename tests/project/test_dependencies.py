@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "math": ["math_answers"],
     "mcp": ["cli/mcp.py", "mcp"],
     "postgres": ["cli/learn.py"],
+    "view": ["view"],
 }
 """Files and folders by the extra whose packages they may import beside those of the core."""
 

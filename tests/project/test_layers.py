@@ -27,7 +27,7 @@ ROWS = [
     ["learn"],
     ["graph"],
     ["agents"],
-    ["math_solver", "mcp", "testing"],
+    ["math_solver", "mcp", "testing", "view"],
     ["local"],
     ["experiments"],
     ["cli"],

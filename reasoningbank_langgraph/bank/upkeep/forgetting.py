@@ -43,7 +43,9 @@ LESSON_FORGOTTEN = "lesson_forgotten"
 """Field of the row of an episode of which a lesson was removed: no lesson is made of it again."""
 
 
-def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: bool, reason: str) -> Ops[list[str]]:
+def forget(
+    namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: bool, reason: str, dry_run: bool
+) -> Ops[list[str]]:
     """Remove the rows one selector chooses; with `cascade` also those that descend from them.
 
     Returns:
@@ -62,6 +64,8 @@ def forget(namespace: Namespace, chosen: Mapping[str, str | None], *, cascade: b
     named = removed & {selectors.get("id", "")} - {row.key for row in lessons}
     if cascade:
         removed = _with_descendants(lessons, episodes, removed)
+    if dry_run:
+        return [*named, *(row.key for row in lessons if row.key in removed)]
     return [*named, *(yield from remove(namespace, removed, reason))]
 
 
