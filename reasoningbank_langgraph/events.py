@@ -78,6 +78,11 @@ class RetrievedEvent(_Event):
     """Similarity of each lesson to the task, 0..1; None if the store has no index."""
     namespace: list[str]
     """The bank, labels filled in."""
+    dropped: NotRequired[list[str]]
+    """Only with `min_score`: ids of lessons that are less similar and so not shown. Of each of the `k` nearest
+    experiences it is the nearest lesson."""
+    dropped_scores: NotRequired[list[float]]
+    """Similarity of each of these."""
     withheld: NotRequired[Withheld | None]
     """Only with a guard: why what was found is not shown, nor counted here; None where it is."""
     examples: NotRequired[list[str]]

@@ -21,7 +21,6 @@ from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
 from reasoningbank_langgraph.nodes._defer import Learn, check_learn
 from reasoningbank_langgraph.nodes._loop import LoopNodes, check_guard
-from reasoningbank_langgraph.nodes.retrieve import Heard
 from reasoningbank_langgraph.state import LoopState, loop_state
 
 if TYPE_CHECKING:
@@ -83,10 +82,11 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         extract_model: model that distils lessons.
         k: number of experiences to retrieve.
         max_items: largest number of lessons to show.
-        min_score: lowest similarity, 0..1.
+        min_score: lowest similarity of a lesson, 0..1; `check_before` shows failures whatever theirs is.
         policy: what becomes of lessons the bank has already: `append`, `skip`, `link`, or a `Policy`.
         metadata: `tags`, `scope` and `difficulty` of new lessons, as a mapping or a function from a lesson to one.
         where: only lessons with these `tags`, this `scope` and `difficulty` are shown, as in `{"tags": "algebra"}`.
+        levels: where no lesson is similar, general ones come first: see `MemoryBank.search`.
 
     Raises:
         ValueError: `learn` is on and there is no model that distils, or off beside a guard; `use` is off beside what
@@ -118,9 +118,10 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         policy: PolicyLike = "append",
         metadata: Metadata | None = None,
         where: Where | None = None,
+        levels: bool = False,
     ) -> None:
         super().__init__()
-        _check_purpose(check_learn(learn), use=use, shows=guard or check_before or where, verdict_from=verdict_from)
+        _check_purpose(check_learn(learn), use=use, shows=guard or check_before or where or levels, tools=verdict_from)
         self._template, self._placement = check_template(namespace), check_placement(placement)
         self._risky, self._where = check_risky(check_before or {}), where
         self._turns = Turns(f"{self.name} shows")
@@ -134,7 +135,6 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
             k=k,
             max_items=max_items,
             min_score=min_score,
-            match="both",
             guard=check_guard(guard, learn=learn),
             time_limit=_TIME_LIMIT,
             show=show,
@@ -142,10 +142,10 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
             policy=policy,
             metadata=metadata,
             where=where,
+            levels=levels,
         )
-        heard = Heard(lessons=True, examples=True)
-        self._first = nodes.retrieve(heard) if use else nodes.begin()
-        self._next = nodes.retrieve(heard, begins=False) if use else None
+        self._first = nodes.retrieve() if use else nodes.begin()
+        self._next = nodes.retrieve(begins=False) if use else None
         self._learning = _learning(replace(nodes, names=LEARNING_NAMES), learn) if learn else None
 
     @property
@@ -261,11 +261,13 @@ def _passed_on(step: Any, runtime: Runtime[Any]) -> Any:
     return part
 
 
-def _check_purpose(learn: Learn, *, use: bool, shows: object, verdict_from: object) -> None:
+def _check_purpose(learn: Learn, *, use: bool, shows: object, tools: object) -> None:
     """Raise `ValueError` if the middleware has nothing to do, or has something that it is asked not to use."""
     if not (learn or use):
         raise ValueError("with learn=False and use=False there is nothing to do: leave the middleware out")
     if shows and not use:
-        raise ValueError("use=False shows the model nothing: leave out guard, check_before and where, or set use=True")
-    if verdict_from and learn not in (True, "background"):
+        raise ValueError(
+            "use=False shows the model nothing: leave out guard, check_before, where and levels, or set use=True"
+        )
+    if tools and learn not in (True, "background"):
         raise ValueError(f"learn={learn!r} judges nothing: leave out verdict_from, or set learn=True or 'background'")

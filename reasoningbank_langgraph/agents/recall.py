@@ -12,12 +12,11 @@ from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, Field
 
-from reasoningbank_langgraph.bank import MemoryBank, check_question, ids_of_branch
+from reasoningbank_langgraph.bank import MemoryBank, Recalled, Where, check_question, check_where, ids_of_branch
 from reasoningbank_langgraph.errors import MissingStoreError
-from reasoningbank_langgraph.events import TYPE, RetrievedEvent, milliseconds_since
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template, resolve
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
-from reasoningbank_langgraph.records import RetrievedMemory
+from reasoningbank_langgraph.nodes.retrieve import retrieved_event
 from reasoningbank_langgraph.state import as_state
 from reasoningbank_langgraph.state.attempts import RECALLED
 from reasoningbank_langgraph.text import render_memories
@@ -47,6 +46,8 @@ def create_recall_tool(
     k: int = 3,
     max_items: int = 6,
     min_score: float | None = None,
+    where: Where | None = None,
+    levels: bool = False,
     store: BaseStore | None = None,
     name: str = _NAME,
     description: str = _DESCRIPTION,
@@ -66,24 +67,26 @@ def create_recall_tool(
         namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context.
         k: number of experiences to look up.
         max_items: largest number of lessons to return.
-        min_score: lowest similarity, 0..1.
+        min_score: lowest similarity, 0..1; the event says what was left out for it.
+        where: only lessons with these `tags`, this `scope` and `difficulty`, as in `{"tags": "algebra"}`.
+        levels: where no lesson is similar, general ones come first: see `MemoryBank.search`.
         store: the store of the bank; by default that of the agent.
         name: the tool's name for the model.
         description: when the model should call it.
 
     Raises:
-        ValueError: a number is out of range.
+        ValueError: a number is out of range, or `where` names anything else.
         NamespaceError: stores refuse a label of the namespace (raised here), or a label has no value (raised in a run).
         MissingStoreError: when called, there is no store.
     """
     template = check_template(namespace)
     check_question(k, max_items, min_score)
-    asked: dict[str, Any] = {"k": k, "max_items": max_items, "min_score": min_score}
+    asked = {"k": k, "max_items": max_items, "min_score": min_score, "where": check_where(where), "levels": levels}
 
     def recall(query: str, config: RunnableConfig, runtime: Caller = None) -> Found:
         looking = _Looking(name, template, config, runtime, store)
         try:
-            return looking.told(looking.bank.search(query, **asked, **looking.asker))
+            return looking.told(looking.bank.recall("lessons", None, task=query, **asked, **looking.asker), min_score)
         except Exception as error:
             if not is_outage(error):
                 raise
@@ -92,7 +95,8 @@ def create_recall_tool(
     async def arecall(query: str, config: RunnableConfig, runtime: Caller = None) -> Found:
         looking = _Looking(name, template, config, runtime, store)
         try:
-            return looking.told(await looking.bank.asearch(query, **asked, **looking.asker))
+            found = await looking.bank.arecall("lessons", None, task=query, **asked, **looking.asker)
+            return looking.told(found, min_score)
         except Exception as error:
             if not is_outage(error):
                 raise
@@ -139,20 +143,10 @@ class _Looking:
             "attempt": attempt,
         }
 
-    def told(self, memories: list[RetrievedMemory]) -> Found:
+    def told(self, found: Recalled, min_score: float | None) -> Found:
         if self.runtime:
-            self.runtime.stream_writer(
-                RetrievedEvent(
-                    type=TYPE,
-                    event="retrieved",
-                    ms=milliseconds_since(self.started),
-                    count=len(memories),
-                    ids=[memory.item.id for memory in memories],
-                    scores=[memory.score for memory in memories],
-                    namespace=list(self.bank.namespace),
-                )
-            )
-        return render_memories(memories) or _NOTHING, {RECALLED: [memory.to_json() for memory in memories]}
+            self.runtime.stream_writer(retrieved_event(found, self.started, self.bank, min_score))
+        return render_memories(found.memories) or _NOTHING, {RECALLED: [memory.to_json() for memory in found.memories]}
 
     def failed(self, error: Exception) -> Found:
         log_outage(self.name, error)

@@ -7,7 +7,7 @@
 - `operations`: operations of a bank, as generators that yield batches for the store and are sent the results
 - `adding`: writing the lessons and the episodes of one experience: all together or none, and once
 - `searching`: finding the lessons that fit a task
-- `places`: which of the experiences that fit a task are shown beside each other: none that says what a better one says
+- `places`: which of the experiences that fit a task are shown beside each other, and how many tasks are behind a lesson
 - `metadata`: which lessons a caller asks for, by their tags, scope, difficulty and outcome
 - `examples`: finding an attempt that can be shown as a worked example: a success at the most similar other task
 - `branches`: which of a thread's lessons a branch of it may see, and which are known to belong to another branch

@@ -17,7 +17,7 @@ from reasoningbank_langgraph.bank.minting.choice import check_policy, for_embedd
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
 from reasoningbank_langgraph.bank.rows.crediting import utility_of, visible_credits
 from reasoningbank_langgraph.bank.rows.ledger import completed
-from reasoningbank_langgraph.bank.searching import Question
+from reasoningbank_langgraph.bank.searching import Question, Searched
 from reasoningbank_langgraph.bank.snapshots import Past, items_then, rows_then
 from reasoningbank_langgraph.bank.writer_lock import awriting, writing
 from reasoningbank_langgraph.driver import adrive, drive
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Item, Op
 
     from reasoningbank_langgraph.policies import Evidence, PolicyLike
-    from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt, RetrievedExample, RetrievedMemory
+    from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt, RetrievedExample
 
 
 class Totals(NamedTuple):
@@ -73,7 +73,7 @@ class StoreAccess:
         left = adding.Experience(check_items(items), tuple(episodes), trial, credit, chosen, as_ids(written), pending)
         return adding.add(self.namespace, self.match, left, cap)
 
-    def _search(self, question: Question) -> Ops[list[RetrievedMemory]]:
+    def _search(self, question: Question) -> Ops[Searched]:
         return searching.search(self.namespace, self._on_branch(question), self._past)
 
     def _search_examples(self, question: Question) -> Ops[list[RetrievedExample]]:
@@ -81,10 +81,14 @@ class StoreAccess:
 
     def _recall(self, show: Show, min_example_score: float | None, asked: Mapping[str, Any]) -> Ops[Recalled]:
         question = Question.asked(**asked)
+        if show == "lessons":
+            found = yield from self._search(question)
+            return Recalled(found.memories, (), found.dropped)
         shown = self._search_examples(question._replace(k=1, max_items=1, min_score=min_example_score))
         if show == "examples":
             return Recalled((), (yield from shown))
-        return Recalled(*(yield from examples.together(self._search(question), shown)))
+        found, example = yield from examples.together(self._search(question), shown)
+        return Recalled(found.memories, example, found.dropped)
 
     def _on_branch(self, question: Question) -> Question:
         """Return the question as asked on the branch of the checkpoint that is looked at, unless it names one."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, Type
 
 from reasoningbank_langgraph.bank.item_values import Namespace, to_episode
 from reasoningbank_langgraph.bank.operations import Ops
-from reasoningbank_langgraph.bank.searching import Question, best_of_experiences, nearest, other_tasks
+from reasoningbank_langgraph.bank.searching import Dropped, Question, best_of_experiences, nearest, other_tasks
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.records import RetrievedExample, RetrievedMemory
@@ -33,6 +33,13 @@ class Recalled(NamedTuple):
 
     memories: Sequence[RetrievedMemory]
     examples: Sequence[RetrievedExample]
+    dropped: Sequence[Dropped] = ()
+    """Lessons that are less similar than was asked for."""
+
+    @property
+    def shows_anything(self) -> bool:
+        """Whether there is a lesson or an example."""
+        return bool(self.memories or self.examples)
 
 
 NOTHING = Recalled((), ())

@@ -30,6 +30,7 @@ class BankReader(StoreAccess):
         written: Iterable[str] | None = None,
         attempt: Mapping[str, Any] | None = None,
         where: Where | None = None,
+        levels: bool = False,
     ) -> list[RetrievedMemory]:
         """Return the lessons that fit a task, best first; one embedding call.
 
@@ -46,12 +47,15 @@ class BankReader(StoreAccess):
             written: ids this branch of the thread has written, oldest first.
             attempt: what `retrieve` recorded of the attempt that asks (`state["attempt"]`); tells branches apart.
             where: only lessons of these `tags`, this `scope`, `difficulty`, `outcome`, as in `{"tags": "algebra"}`.
+            levels: where no lesson reaches a similarity of 0.6, those that three tasks or more have led to come first:
+                equal lessons, linked near copies and merged ones count together. `why` says so.
 
         Raises:
             ValueError: a number makes no sense, or `where` names anything else.
         """
         branch = Branch.asking(thread_id, written, attempt)
-        return self._read(self._search(Question(task, task_id, k, max_items, min_score, branch, check_where(where))))
+        question = Question(task, task_id, k, max_items, min_score, branch, check_where(where), levels)
+        return self._read(self._search(question)).memories
 
     async def asearch(
         self,
@@ -65,12 +69,12 @@ class BankReader(StoreAccess):
         written: Iterable[str] | None = None,
         attempt: Mapping[str, Any] | None = None,
         where: Where | None = None,
+        levels: bool = False,
     ) -> list[RetrievedMemory]:
         """Async form of `search`."""
         branch = Branch.asking(thread_id, written, attempt)
-        return await self._aread(
-            self._search(Question(task, task_id, k, max_items, min_score, branch, check_where(where)))
-        )
+        question = Question(task, task_id, k, max_items, min_score, branch, check_where(where), levels)
+        return (await self._aread(self._search(question))).memories
 
     def search_examples(
         self,
@@ -125,14 +129,10 @@ class BankReader(StoreAccess):
             min_example_score: lowest similarity of the task of the example; None for no limit.
             question: the arguments of `search`.
         """
-        if show == "lessons":
-            return Recalled(self.search(**question), ())
         return self._read(self._recall(show, min_example_score, question))
 
     async def arecall(self, show: Show, min_example_score: float | None, **question: Any) -> Recalled:
         """Async form of `recall`."""
-        if show == "lessons":
-            return Recalled(await self.asearch(**question), ())
         return await self._aread(self._recall(show, min_example_score, question))
 
     def get(self, item_id: str) -> MemoryItem | None:

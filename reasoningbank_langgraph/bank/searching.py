@@ -18,18 +18,20 @@ from reasoningbank_langgraph.bank.item_values import (
 )
 from reasoningbank_langgraph.bank.metadata import Where, check_where, row_filter
 from reasoningbank_langgraph.bank.operations import PAGE, Ops, rows_where
-from reasoningbank_langgraph.bank.places import one_a_place, without_copies
+from reasoningbank_langgraph.bank.places import in_levels, one_a_place, scores_of, tasks_behind, without_copies
 from reasoningbank_langgraph.bank.rows.crediting import credits_of, utility_of
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.bank.upkeep.merges import seen_from
 from reasoningbank_langgraph.errors import InvalidTaskError
-from reasoningbank_langgraph.policies import Credit, by_utility, eligible
+from reasoningbank_langgraph.policies import GENERAL, Credit, by_utility, is_low
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, RetrievedMemory, task_key, utc_now
 
 if TYPE_CHECKING:
     from langgraph.store.base import SearchItem
 
 _GROUP_ROWS = 50
+_LEVEL_ROWS = 100
+"""Lessons among which general ones are looked for: one that came of several tasks is there several times."""
 _MORE = 20
 
 
@@ -43,6 +45,7 @@ class Question(NamedTuple):
     min_score: float | None
     branch: Branch
     where: Where = MappingProxyType({})
+    levels: bool = False
 
     @classmethod
     def asked(
@@ -57,10 +60,25 @@ class Question(NamedTuple):
         written: Iterable[str] | None = None,
         attempt: Mapping[str, Any] | None = None,
         where: Where | None = None,
+        levels: bool = False,
     ) -> Self:
         """Return what the arguments of `MemoryBank.search` ask."""
         branch = Branch.asking(thread_id, written, attempt)
-        return cls(task, task_id, k, max_items, min_score, branch, check_where(where))
+        return cls(task, task_id, k, max_items, min_score, branch, check_where(where), levels)
+
+
+class Dropped(NamedTuple):
+    """The nearest lesson of an experience that is less similar than was asked for."""
+
+    id: str
+    score: float
+
+
+class Searched(NamedTuple):
+    """What a search found, and which of the k nearest experiences it left out for their similarity."""
+
+    memories: list[RetrievedMemory]
+    dropped: Sequence[Dropped] = ()
 
 
 def check_question(k: int, max_items: int, min_score: float | None) -> None:
@@ -71,7 +89,7 @@ def check_question(k: int, max_items: int, min_score: float | None) -> None:
         raise ValueError(f"min_score must be from 0 to 1, got {min_score}")
 
 
-def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[list[RetrievedMemory]]:
+def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[Searched]:
     """Return the items of the k experiences that fit best."""
     where = {
         **other_tasks(question),
@@ -80,14 +98,14 @@ def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[l
         "expires": {"$gt": past.at if past else micros(utc_now())},
     }
     hits, best, is_visible = yield from _candidates(namespace, question, where, past)
+    dropped = _dropped(hits, question)
     if not best:
-        return []
-    near, candidates = list(best)[: question.k], list[str]()
-    if scores := {name: hit.score for name, hit in best.items() if hit.score is not None}:
-        near = eligible(scores, question.k)
-        candidates = [hit.key for hit in hits if _source(hit) in near and len(near) > 1]
+        return Searched([], dropped)
+    tasks = (yield from _tasks_behind(namespace, question, hits, best, past)) if question.levels else {}
+    near, first = in_levels(hits, best, tasks, question.k)
+    candidates = [hit.key for hit in hits if hit.score is not None and _source(hit) in near and len(near) > 1]
     worth = yield from credits_of(namespace, candidates, question.branch, past)
-    chosen = by_utility(near, _utilities(hits, worth))[: question.k]
+    chosen = sorted(by_utility(near, _utilities(hits, worth)), key=lambda name: name not in first)[: question.k]
     wanted = [{"experience_id": name, **where} for name in chosen]
     found = yield [find(namespace, narrow, None, _GROUP_ROWS) for narrow in wanted]
     groups = [[row for row in group if is_visible(row) and (past is None or past.contains(row))] for group in found]
@@ -98,8 +116,13 @@ def search(namespace: Namespace, question: Question, past: Past | None) -> Ops[l
     for name, group in zip(chosen, groups, strict=True):
         by_score = sorted(group, key=lambda row: (-(own.get(row.key) or 0.0), row.key))
         ranked = sorted(by_score, key=lambda row: -worth.get(row.key, Credit()).utility)
-        memories += [_retrieved(row, best[name], own.get(row.key), past, worth.get(row.key)) for row in ranked]
-    return without_copies(memories)[: question.max_items]
+        behind = tasks if name in first else {}
+        ranked.sort(key=lambda row: behind.get(row.key, 0) < GENERAL)
+        memories += [
+            _retrieved(row, best[name], own.get(row.key), past, worth.get(row.key), behind.get(row.key, 0))
+            for row in ranked
+        ]
+    return Searched(without_copies(memories)[: question.max_items], dropped)
 
 
 def _candidates(
@@ -111,7 +134,7 @@ def _candidates(
     read: however many there are, they crowd out no other.
     """
     limit = ITEMS_PER_GROUP * question.k  # none has more items in use; of a past bank, some rows were not in use then
-    limit = max(limit, PAGE) if past else limit
+    limit = max(limit, PAGE if past else _LEVEL_ROWS if question.levels else 0)
     task = {name: condition["$ne"] for name, condition in other_tasks(question).items()}
     while True:
         found, is_visible = yield from nearest(namespace, namespace, question, where, limit)
@@ -123,6 +146,27 @@ def _candidates(
         if len(best) >= question.k or len(found) < limit or not passed_over:
             return hits, best, is_visible
         limit *= _MORE
+
+
+def _tasks_behind(
+    namespace: Namespace,
+    question: Question,
+    hits: Sequence[SearchItem],
+    best: Mapping[str, SearchItem],
+    past: Past | None,
+) -> Ops[dict[str, int]]:
+    """Return by lesson how many tasks led to it, if even the best is not similar: else that decides nothing."""
+    if not is_low(scores_of(best)):
+        return {}
+    own = str(other_tasks(question)["task_key"]["$ne"])
+    return (yield from tasks_behind(namespace, hits, question.branch, own, past))
+
+
+def _dropped(hits: Sequence[SearchItem], question: Question) -> tuple[Dropped, ...]:
+    """Return what of the k nearest experiences is less similar than is asked for."""
+    floor = question.min_score or 0.0
+    nearest_ones = list(best_of_experiences(hits, None).values())[: question.k]
+    return tuple(Dropped(hit.key, hit.score) for hit in nearest_ones if hit.score is not None and hit.score < floor)
 
 
 def _source(hit: SearchItem) -> str:
@@ -209,7 +253,12 @@ def _hits(
 
 
 def _retrieved(
-    row: SearchItem, best: SearchItem, own: float | None, past: Past | None, credit: Credit | None
+    row: SearchItem,
+    best: SearchItem,
+    own: float | None,
+    past: Past | None,
+    credit: Credit | None,
+    tasks: int,
 ) -> RetrievedMemory:
     """Return a row as a retrieved memory, with the score of its experience and why it was chosen."""
     if best.score is None:
@@ -218,6 +267,8 @@ def _retrieved(
         why = f"similarity {best.score:.2f} of its task or lesson to this task"
     else:
         why = f"learned in the same attempt as an item of similarity {best.score:.2f}"
+    if tasks >= GENERAL:
+        why += f"; nothing is similar, and {tasks} tasks led to it"
     if credit:
         why += f"; of {credit.pairs} pairs of attempts, it fixed {credit.right_with} and broke {credit.right_without}"
     item = past.item(row) if past else to_item(row)

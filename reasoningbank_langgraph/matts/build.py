@@ -76,6 +76,7 @@ def create_matts(
     policy: PolicyLike = "append",
     metadata: Metadata | None = None,
     where: Where | None = None,
+    levels: bool = False,
     weak: bool | None = None,
 ) -> StateGraph[Any, Any, Any, Any]:
     """Solve each task several times with the same memory, select the best, and learn from the differences.
@@ -140,6 +141,7 @@ def create_matts(
             bound how many lessons there are.
         metadata: `tags`, `scope` and `difficulty` of new lessons, as a mapping or a function from a lesson to one.
         where: only lessons with these `tags`, this `scope` and `difficulty` are shown, as in `{"tags": "algebra"}`.
+        levels: where no lesson is similar, general ones come first: see `MemoryBank.search`.
         weak: whether the solver's model is a weak one (see `create_extract`). A weak model is not asked to say of each
             lesson whether it applies: many end their reply there. By default, whether `model` is weak.
 
@@ -170,6 +172,7 @@ def create_matts(
         policy=policy,
         metadata=metadata,
         where=where,
+        levels=levels,
         weak=weak,
         names=ChannelNames(task, answer, messages).of_state(state_schema),
     )

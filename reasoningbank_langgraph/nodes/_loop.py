@@ -17,7 +17,7 @@ from reasoningbank_langgraph.nodes._learner import Learner
 from reasoningbank_langgraph.nodes.consolidate import create_consolidate
 from reasoningbank_langgraph.nodes.extract import create_extract
 from reasoningbank_langgraph.nodes.judge import create_judge
-from reasoningbank_langgraph.nodes.retrieve import Heard, Lookup, create_begin, create_lookup
+from reasoningbank_langgraph.nodes.retrieve import EVERYTHING, Heard, Lookup, create_begin, create_lookup
 from reasoningbank_langgraph.policies import Guard
 from reasoningbank_langgraph.state import ChannelNames
 
@@ -60,7 +60,7 @@ class LoopNodes:
     k: int
     max_items: int
     min_score: float | None
-    match: Match
+    match: Match = "both"
     guard: Guard | None
     time_limit: float
     show: Show
@@ -70,15 +70,16 @@ class LoopNodes:
     policy: PolicyLike = "append"
     metadata: Metadata | None = None
     where: Where | None = None
+    levels: bool = False
     weak: bool | None = None
 
     def begin(self) -> MemoryNode:
         """Return the node that begins an attempt without looking for lessons."""
         return create_begin(self.names)
 
-    def retrieve(self, heard: Heard, *, begins: bool = True, to_all: bool = True) -> MemoryNode:
+    def retrieve(self, heard: Heard = EVERYTHING, *, begins: bool = True, to_all: bool = True) -> MemoryNode:
         """Return the node that finds lessons for the task, and begins the attempt unless another node did."""
-        shown = self.show, self.min_example_score, self.where, self._solves_weakly()
+        shown = self.show, self.min_example_score, self.where, self.levels, self._solves_weakly()
         looking = Lookup(self.k, self.max_items, self.min_score, *shown, heard, to_all)
         return create_lookup(self.names, self.namespace, looking, self.guard, begins=begins)
 

@@ -41,6 +41,7 @@ def create_retrieve(
     show: Show = "lessons",
     min_example_score: float | None = EXAMPLE_FLOOR,
     where: Where | None = None,
+    levels: bool = False,
     weak: bool = False,
     task: Selector = "task",
     answer: Selector = "answer",
@@ -60,13 +61,14 @@ def create_retrieve(
         namespace: labels of the bank; labels in braces come from `config["configurable"]` or the runtime context.
         k: number of experiences to retrieve; one is best in the paper (section 4.5).
         max_items: largest number of lessons to show.
-        min_score: lowest similarity, 0..1.
+        min_score: lowest similarity of a lesson, 0..1; the event says what was left out for it.
         guard: has some tasks solved without memory, and memory switched off where it hurts. `create_consolidate`
             counts what comes of them.
         show: `lessons`, `examples` or `both`.
         min_example_score: lowest similarity of the task of an example, 0..1; None for no limit.
         where: only lessons with these `tags`, this `scope` and this `difficulty`, as in `{"tags": "algebra"}`.
             Examples are attempts and have none of these: they are not filtered.
+        levels: where no lesson is similar, general ones come first: see `MemoryBank.search`.
         weak: whether the solver's model is weak. A weak model is not asked to say of each lesson whether it applies.
         task: channel that holds the task (text, or messages, where the user's last one counts), or a function from
             the state to it.
@@ -80,7 +82,7 @@ def create_retrieve(
     """
     names, looking = (
         ChannelNames(task, answer, messages),
-        Lookup(k, max_items, min_score, show, min_example_score, where, weak),
+        Lookup(k, max_items, min_score, show, min_example_score, where, levels, weak),
     )
     return create_lookup(names, namespace, looking, guard, begins=True)
 
@@ -93,7 +95,14 @@ class Heard(NamedTuple):
 
     def of(self, found: Recalled) -> Recalled:
         """Return what of this it is shown: the rest was not used, so no lesson stems from it and no guard counts it."""
-        return Recalled(found.memories if self.lessons else (), found.examples if self.examples else ())
+        return Recalled(
+            found.memories if self.lessons else (),
+            found.examples if self.examples else (),
+            found.dropped if self.lessons else (),
+        )
+
+
+EVERYTHING = Heard(lessons=True, examples=True)
 
 
 class Lookup(NamedTuple):
@@ -105,8 +114,9 @@ class Lookup(NamedTuple):
     show: Show
     min_example_score: float | None
     where: Where | None = None
+    levels: bool = False
     weak: bool = False
-    heard: Heard = Heard(True, True)
+    heard: Heard = EVERYTHING
     to_all: bool = True
     """Whether every attempt at the task is shown what is found; else its outcome says nothing of single lessons."""
 
@@ -146,7 +156,7 @@ def create_lookup(
         search = start(state, context)
         try:
             found = looking.heard.of(search.bank.recall(*asked, **search.question))
-            return search.update(found, search.bank.guard(guard.model) if guard and any(found) else None)
+            return search.update(found, search.bank.guard(guard.model) if guard and found.shows_anything else None)
         except Exception as error:
             if not is_outage(error):
                 raise
@@ -156,7 +166,8 @@ def create_lookup(
         search = start(state, context)
         try:
             found = looking.heard.of(await search.bank.arecall(*asked, **search.question))
-            return search.update(found, await search.bank.aguard(guard.model) if guard and any(found) else None)
+            status = await search.bank.aguard(guard.model) if guard and found.shows_anything else None
+            return search.update(found, status)
         except Exception as error:
             if not is_outage(error):
                 raise
@@ -184,21 +195,14 @@ class _Search:
             "written": ids_of_branch(state),
             "attempt": attempt,
             "where": looking.where,
+            "levels": looking.levels,
         }
 
     def update(self, found: Recalled, status: GuardStatus | None = None, problem: str | None = None) -> Update:
         trial = self._trial(found, status)
         withheld = trial.withheld if trial else None
         shown = NOTHING if withheld else found
-        event = RetrievedEvent(
-            type=TYPE,
-            event="retrieved",
-            ms=milliseconds_since(self.started),
-            count=len(shown.memories),
-            ids=[memory.item.id for memory in shown.memories],
-            scores=[memory.score for memory in shown.memories],
-            namespace=list(self.bank.namespace),
-        )
+        event = retrieved_event(shown, self.started, self.bank, self.looking.min_score)
         if self.guard:
             event["withheld"] = withheld
         if self.looking.show != "lessons":
@@ -222,6 +226,23 @@ def _begin(state: State, context: Context, names: ChannelNames) -> Update:
     """Return the update with which an attempt begins, and clear what an earlier task left."""
     attempt = start_attempt(state, names, context.began, newest=context.reads_newest)
     return {**stale_channels(state, names), **task_update(state, names, attempt), "attempt": attempt}
+
+
+def retrieved_event(found: Recalled, started: float, bank: MemoryBank, min_score: float | None) -> RetrievedEvent:
+    """Return what a step tells of the lessons it found."""
+    event = RetrievedEvent(
+        type=TYPE,
+        event="retrieved",
+        ms=milliseconds_since(started),
+        count=len(found.memories),
+        ids=[memory.item.id for memory in found.memories],
+        scores=[memory.score for memory in found.memories],
+        namespace=list(bank.namespace),
+    )
+    if min_score is not None:
+        event["dropped"] = [lesson.id for lesson in found.dropped]
+        event["dropped_scores"] = [lesson.score for lesson in found.dropped]
+    return event
 
 
 def memory_channels(found: Recalled, *, weak: bool = False) -> Update:

@@ -50,6 +50,14 @@ def test_a_tool_outside_a_graph_needs_a_store_and_finds_the_bank_of_the_tenant()
         create_recall_tool(namespace=BANK).invoke(asked)
 
 
+def test_only_lessons_that_the_tool_was_made_for_are_found():
+    store = bank_with(lesson(tags=("lengths",)), lesson("weigh it twice", tags=("weights",)))
+    tool = create_recall_tool(namespace=BANK, store=store, where={"tags": "weights"})
+    assert [found["title"] for found in parse_rendered(tool.invoke({"query": "measure"}))] == ["weigh it twice"]
+    with pytest.raises(ValueError, match="where"):
+        create_recall_tool(namespace=BANK, where={"level": 3})
+
+
 def test_a_tenant_named_by_the_context_of_an_agent_is_found_too():
     store = indexed_memory()
     MemoryBank(store, ("agents", "u1")).add([lesson()])

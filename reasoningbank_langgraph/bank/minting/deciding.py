@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from langgraph.store.base import GetOp, PutOp
 
-from reasoningbank_langgraph.bank.item_values import Match, Namespace, content_key, find, micros, name_of
+from reasoningbank_langgraph.bank.item_values import (
+    Match,
+    Namespace,
+    content_key,
+    find,
+    micros,
+    name_of,
+    task_key_without_secrets,
+)
 from reasoningbank_langgraph.bank.minting.neighbours import neighbours_of
 from reasoningbank_langgraph.bank.operations import Ops
 from reasoningbank_langgraph.bank.rows.ledger import ACTIVE, draft
 from reasoningbank_langgraph.errors import UnmeasuredEmbedderError
 from reasoningbank_langgraph.namespaces import LEFT_OUT, beside
 from reasoningbank_langgraph.policies import Effect, Policy
+from reasoningbank_langgraph.records import utc_now
 
 if TYPE_CHECKING:
     from langgraph.store.base import Item
@@ -171,6 +180,8 @@ def _record(namespace: Namespace, item: MemoryItem, treated: Mapping[str, Treate
         "thread_id": source.thread_id or "",
         "run_id": source.run_id or "",
         "attempt_digest": source.attempt_digest,
+        "task_key": task_key_without_secrets(item.task),
+        "since": micros(utc_now()),
         "left_out": [[key, *one] for key, one in treated.items()],
         **name_of(place),
     }
