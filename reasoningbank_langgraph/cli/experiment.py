@@ -27,8 +27,9 @@ _Critic = Annotated[str | None, typer.Option(help="Model that judges and distils
 _Arms = Annotated[
     str,
     typer.Option(
-        help="Arms, comma-separated: baseline, memory, examples, vote, vote+memory, vote+matts, half, gated, guarded, "
-        "long, shuffled, random, filler, examples-random. A run that has ended can be given more of them."
+        help="Arms, comma-separated: baseline, memory, examples, vote, vote+memory, vote+matts, half, gated, "
+        "gated+examples, guarded, levels, long, shuffled, random, filler, examples-random. A run that has ended can be "
+        "given more of them."
     ),
 ]
 _Seeds = Annotated[str, typer.Option(help="Seeds, comma-separated.")]
@@ -38,6 +39,12 @@ _Judge = Annotated[Truth, typer.Option(help="Judge of what is learned: oracle (t
 _MaxTokens = Annotated[int, typer.Option(min=1, help="Token limit of one solution.")]
 _Temperature = Annotated[float, typer.Option(min=0, max=2, help="Sampling temperature of the solver.")]
 _K = Annotated[int, typer.Option(min=1, help="Number of experiences to retrieve.")]
+_MinScore = Annotated[
+    float | None,
+    typer.Option(
+        min=0, max=1, help="Lowest similarity of what is shown.", show_default="none for lessons, 0.35 for examples"
+    ),
+]
 _Outcome = Annotated[OutcomeFilter, typer.Option(help="Which lessons to show.")]
 _Sizes = Annotated[str, typer.Option(help="Also compare banks of these smaller sizes, comma-separated: 10,40.")]
 _Attempts = Annotated[str, typer.Option(help="Numbers of attempts of the arms that vote, comma-separated.")]
@@ -48,7 +55,7 @@ _Modes = Annotated[
     ),
 ]
 _Agreement = Annotated[
-    float, typer.Option(min=0, max=1, help="Share of the first attempts of arm gated that must agree.")
+    float, typer.Option(min=0, max=1, help="Share of the first attempts of the gated arms that must agree.")
 ]
 _FixedK = Annotated[
     bool, typer.Option("--fixed-k", help="Make all k attempts, also where two checks in a row changed nothing.")
@@ -95,6 +102,7 @@ def phase1(
     max_tokens: _MaxTokens = 512,
     temperature: _Temperature = 0.0,
     k: _K = 1,
+    min_score: _MinScore = None,
     outcome: _Outcome = "both",
     bank_sizes: _Sizes = "",
     attempts: _Attempts = "3",
@@ -123,6 +131,7 @@ def stream(
     max_tokens: _MaxTokens = 512,
     temperature: _Temperature = 0.0,
     k: _K = 1,
+    min_score: _MinScore = None,
     attempts: _Attempts = "3",
     modes: _Modes = "parallel",
     leave_out_failed: LeaveOut = False,
@@ -148,6 +157,7 @@ def scaling(
     max_tokens: _MaxTokens = 512,
     temperature: _Temperature = 0.0,
     k: _K = 1,
+    min_score: _MinScore = None,
     attempts: _Attempts = "1,2,3,4,5",
     modes: _Modes = "parallel,sequential",
     fixed_k: _FixedK = False,

@@ -37,6 +37,8 @@ class Arm(NamedTuple):
     """Which of its attempts see the memory."""
     agreement: float = 1.0
     """As `Scaling.agreement`."""
+    levels: bool = False
+    """Whether it retrieves by levels, from a bank in which near copies are linked."""
     more: str = ""
     """Rules for the solver beside the usual ones."""
 
@@ -104,7 +106,7 @@ def _named_arms(config: ExperimentConfig) -> list[Arm]:
         if kind == "vote":
             arms += _several(config, bank)
         else:
-            arms += _partly_aided(config, name) if kind in ("half", "gated") else [_single(name)]
+            arms += _partly_aided(config, kind, bank) if kind in ("half", "gated") else [_single(name)]
     return [*arms, *(Arm(f"memory-{size}", "retrieved", bank=size) for size in sorted(config.bank_sizes))]
 
 
@@ -117,20 +119,22 @@ def _single(name: str) -> Arm:
         "filler": "filler",
         "examples": "examples",
         "examples-random": "random examples",
+        "levels": "retrieved",
         "long": "none",
         GUARDED: "retrieved",
     }
-    return Arm(name, kinds[name], more=EVERY_STEP if name == "long" else "")
+    return Arm(name, kinds[name], levels=name == "levels", more=EVERY_STEP if name == "long" else "")
 
 
-def _partly_aided(config: ExperimentConfig, name: str) -> list[Arm]:
+def _partly_aided(config: ExperimentConfig, kind: str, shown: str) -> list[Arm]:
     """Return the arms of which some attempts see the memory: those of a half, or those after a disagreement."""
-    use: MemoryUse = "half" if name == "half" else "on_disagreement"
-    least = 2 if name == "half" else 3
+    use: MemoryUse = "half" if kind == "half" else "on_disagreement"
+    memory: Memory = "examples" if shown else "retrieved"
+    suffix = f"+{shown}" if shown else ""
     return [
-        Arm(f"{name}-{attempts}", "retrieved", attempts, use=use, agreement=config.agreement)
+        Arm(f"{kind}-{attempts}{suffix}", memory, attempts, use=use, agreement=config.agreement)
         for attempts in config.attempts
-        if attempts >= least
+        if attempts >= (2 if kind == "half" else 3)
     ]
 
 

@@ -17,9 +17,12 @@ from reasoningbank_langgraph.experiments.memories import examples_of
 from reasoningbank_langgraph.experiments.results import GIVEN, ResultRow
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.namespaces import Filled
+from reasoningbank_langgraph.policies import MEASURED, Neighbour, Policy, PolicyLike, Treatment
 from reasoningbank_langgraph.records import Episode, MemoryItem
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.store.without_embedder import open_without_embedder
+
+_LINK = Policy(similarity=MEASURED["all-MiniLM-L6-v2"])
 
 
 class Taught(NamedTuple):
@@ -36,20 +39,28 @@ Lessons = Mapping[str, Taught]
 def frozen_bank(store: ChromaStore, config: ExperimentConfig, arm: Arm, lessons: Lessons) -> MemoryBank:
     """Return the bank of an arm: the lessons of the outcome the configuration asks for, and all attempts.
 
-    They are in order of the problems. Ids follow from the problem and the place of the lesson or of the attempt, so
-    equal lessons make equal banks.
+    They are in order of the problems; for an arm that retrieves by levels, copies are linked. Ids follow from the
+    problem and the place of the lesson or of the attempt, so equal lessons make equal banks.
 
     Raises:
         FrozenBankError: there is a bank of this name and it holds lessons or attempts that are not those learned here.
     """
-    bank = MemoryBank(store, ("experiment", f"{arm.teacher.name}-{arm.bank or 'all'}"), match=config.match)
+    name = f"{arm.teacher.name}-{arm.bank or 'all'}{'-linked' if arm.levels else ''}"
+    policy: PolicyLike = Policy(copies=_linked) if arm.levels else "append"
+    bank = MemoryBank(store, ("experiment", name), match=config.match)
     wanted = [_named(arm.teacher, problem, taught, config) for problem, taught in lessons.items()]
     strangers = _ids(bank.items(), bank.episodes()).difference(*(_ids(*taught) for taught in wanted))
     if strangers:
         raise FrozenBankError(arm.name, f"holds {len(strangers)} lessons or attempts that are not among those learned")
     for taught in wanted:
-        bank.add(taught.items, episodes=taught.episodes)
+        bank.add(taught.items, episodes=taught.episodes, policy=policy)
     return bank
+
+
+def _linked(lesson: MemoryItem, near: Sequence[Neighbour]) -> Treatment:
+    """Link equal lessons and near copies: each stays in the bank, so that the task it was learned on still finds it."""
+    decision = _LINK.decide(lesson, near)
+    return Treatment("link", decision.to) if decision.action == "skip" else decision
 
 
 def given_bank(store: ChromaStore, config: ExperimentConfig, out: Path) -> MemoryBank:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.errors import InvalidRecordError
 from reasoningbank_langgraph.records import Record, Score
 
@@ -24,7 +25,9 @@ ARMS = (
     "vote+matts",
     "half",
     "gated",
+    "gated+examples",
     "guarded",
+    "levels",
     "long",
     "shuffled",
     "random",
@@ -34,7 +37,7 @@ ARMS = (
 )
 CONTROLS = {"shuffled": "memory", "random": "memory", "filler": "memory", "examples-random": "examples"}
 """Arms that show other text in place of a memory, and the arm that shows the memory."""
-FROZEN = {*CONTROLS, "half", "gated", "guarded", "examples"}
+FROZEN = {*CONTROLS, "half", "gated", "gated+examples", "guarded", "examples", "levels"}
 """Arms that need a bank that does not change."""
 
 
@@ -72,6 +75,7 @@ class ExperimentConfig(Record):
     max_items: Positive = 3
     match: Literal["both", "task", "lesson"] = "both"
     min_score: Score | None = None
+    """Lowest similarity of what is shown; None for no limit for lessons, and the one of the package for examples."""
     outcome: OutcomeFilter = "both"
     """Which lessons are shown."""
     bank_sizes: tuple[Positive, ...] = ()
@@ -80,7 +84,7 @@ class ExperimentConfig(Record):
     """Attempts of the arms that make several, and of the MaTTS that taught `vote+matts`: an arm for each number."""
     modes: tuple[Literal["parallel", "sequential"], ...] = ("parallel",)
     agreement: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """Arm `gated`: share of its first attempts, made without memory, that must agree for their answer to stand."""
+    """Arms `gated`: share of the first attempts, made without memory, that must agree for their answer to stand."""
     fixed_k: bool = False
     """Whether a sequential arm makes all its attempts, also after two checks in a row that changed nothing."""
     concurrency: Positive | None = None
@@ -134,10 +138,17 @@ class ExperimentConfig(Record):
     def _arms_have_what_they_need(self) -> Self:
         if "guarded" in self.arms and not {"baseline", "memory"} <= {*self.arms}:
             raise InvalidRecordError("guarded is made from the rows of baseline and memory: name these arms too")
-        for arm, least in (("half", 2), ("gated", 3)):
+        if "levels" in self.arms and "memory" not in self.arms:
+            raise InvalidRecordError("levels is compared with memory, which costs the same: name this arm too")
+        for arm, least in (("half", 2), ("gated", 3), ("gated+examples", 3)):
             if arm in self.arms and max(self.attempts) < least:
                 raise InvalidRecordError(f"{arm} needs attempts of {least} or more")
         return self
+
+    @property
+    def example_floor(self) -> float:
+        """Lowest similarity of the task of an example."""
+        return EXAMPLE_FLOOR if self.min_score is None else self.min_score
 
     def cost(self, tokens_in: float, tokens_out: float) -> float:
         """Return the price of so many tokens of prompt and reply."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from reasoningbank_langgraph.bank import MemoryBank, is_example
+from reasoningbank_langgraph.bank import EXAMPLE_FLOOR, MemoryBank, is_example
 from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.leaks import gives_away, texts_of
@@ -88,9 +88,9 @@ def memory_source(
 
 def _source(arm: Arm, bank: MemoryBank, config: ExperimentConfig, problems: Sequence[Problem]) -> MemorySource:
     if arm.shows_examples:
-        nearest = nearest_example(bank)
+        nearest = nearest_example(bank, config.example_floor)
         return nearest if arm.memory == "examples" else random_example(bank, nearest)
-    retrieved = retrieved_memory(bank, config)
+    retrieved = retrieved_memory(bank, config, levels=arm.levels)
     if arm.memory == "random":
         return random_memory(bank, retrieved)
     if arm.memory == "shuffled":
@@ -103,7 +103,7 @@ def no_memory(_: Problem, __: int) -> ShownMemory:
     return ShownMemory()
 
 
-def retrieved_memory(bank: MemoryBank, config: ExperimentConfig) -> MemorySource:
+def retrieved_memory(bank: MemoryBank, config: ExperimentConfig, *, levels: bool = False) -> MemorySource:
     """What the loop would retrieve, without what gives the answer away. The bank is frozen: each problem asks once."""
 
     @cache
@@ -114,19 +114,20 @@ def retrieved_memory(bank: MemoryBank, config: ExperimentConfig) -> MemorySource
             k=config.k,
             max_items=config.max_items,
             min_score=config.min_score,
+            levels=levels,
         )
         return guard(problem, found)
 
     return lambda problem, _: retrieved(problem)
 
 
-def nearest_example(bank: MemoryBank) -> MemorySource:
+def nearest_example(bank: MemoryBank, floor: float = EXAMPLE_FLOOR) -> MemorySource:
     """The example the loop would show: the nearest success that does not give the answer away."""
 
     @cache
     def nearest(problem: Problem) -> ShownMemory:
         dropped: list[str] = []
-        for example in bank.search_examples(problem.text, task_id=problem.id, k=_CANDIDATES):
+        for example in bank.search_examples(problem.text, task_id=problem.id, k=_CANDIDATES, min_score=floor):
             if not gives_away(example.episode, problem):
                 return ShownMemory(dropped=tuple(dropped), examples=(example,))
             dropped.append(example.episode.id)

@@ -96,7 +96,7 @@ def solve_several_times(
         _shown(step, arm),
         scaling=replace(scaling, refiner=_shown(check_step(chat, config.max_tokens), arm)),
         learn=False,
-        **_retrieval(bank, config),
+        **_retrieval(bank, config, arm),
     ).compile(store=InMemoryStore() if bank is None else bank.store)
 
     def solve(problem: Problem, shown: ShownMemory, seed: int) -> Solution:
@@ -119,9 +119,11 @@ def solve_several_times(
     return solve
 
 
-def _retrieval(bank: MemoryBank | None, config: ExperimentConfig) -> dict[str, Any]:
+def _retrieval(bank: MemoryBank | None, config: ExperimentConfig, arm: Arm) -> dict[str, Any]:
     if bank is None:
         return {}
+    if arm.shows_examples:
+        return {"namespace": bank.namespace, "show": "examples", "min_example_score": config.example_floor}
     settings = {"k": config.k, "max_items": config.max_items, "min_score": config.min_score}
     return {"namespace": bank.namespace, **settings}
 
@@ -140,7 +142,7 @@ def _shown(step: Runnable[Any, Any], arm: Arm) -> RunnableLambda[Any, Any]:
     """The step with the memory of the row, letter by letter as a single attempt is shown it, or without any."""
 
     def solve(state: Any, config: RunnableConfig) -> Any:
-        aided = arm.use == "all" or state["memories"]
+        aided = arm.use == "all" or state["memories"] or state.get("memory_messages")
         shown = config["configurable"]["asked"].shown if aided else ShownMemory()
         return step.invoke({**state, **shown.channels}, config)
 

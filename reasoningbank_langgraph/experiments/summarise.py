@@ -129,13 +129,15 @@ def _comparisons(first: str, arms: Sequence[Arm], rows: Rows, flagged: Collectio
 
 
 def _pairs_to_compare(first: str, arms: Sequence[Arm]) -> Iterator[tuple[str, str, Group]]:
-    """Every arm with the first; a memory with each control of it; several attempts with as many without memory."""
+    """Every arm with the first; a memory with its controls; levels with none; several attempts with as many alone."""
     names = [arm.name for arm in arms]
     others = [arm for arm in arms if arm.name != first]
     for arm in others if first in names else ():
         yield arm.name, first, "bank size" if arm.bank else "placebo" if arm.name in CONTROLS else "arm"
     for control in [arm.name for arm in others if CONTROLS.get(arm.name, first) in {*names} - {first}]:
         yield CONTROLS[control], control, "control"
+    if {"levels", "memory"} <= {*names} - {first}:
+        yield "levels", "memory", "levels"
     for arm in arms:
         alone = unaided_name(arm)
         if alone in names and alone not in (first, arm.name):

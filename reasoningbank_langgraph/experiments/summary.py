@@ -12,12 +12,13 @@ from reasoningbank_langgraph.judges.audit import Confusion
 from reasoningbank_langgraph.records import Record
 
 Count = Annotated[int, Field(ge=0)]
-Group = Literal["arm", "control", "same attempts", "matts", "bank size", "placebo"]
+Group = Literal["arm", "control", "levels", "same attempts", "matts", "bank size", "placebo"]
 """The question a comparison answers; Holm's adjustment is made among those of the same question.
 
-`arm`: is it better than the first arm? `control`: is memory better than other text in its place? `same attempts`: does
-memory add to several attempts? `matts`: is a bank learned by MaTTS better than an ordinary one? `bank size`: is a
-smaller bank better than the first arm? `placebo`: is a control?
+`arm`: is it better than the first arm? `control`: is memory better than other text in its place? `levels`: are lessons
+retrieved by levels better than the nearest ones? `same attempts`: does memory add to several attempts? `matts`: is a
+bank learned by MaTTS better than an ordinary one? `bank size`: is a smaller bank better than the first arm? `placebo`:
+is a control?
 """
 
 By = Literal["similarity", "reply length"]

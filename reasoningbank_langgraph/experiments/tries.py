@@ -1,7 +1,8 @@
 """Finished attempts of the arms that make several: what several arms ask of the model, it is asked once.
 
 A try is known by the request: the problem, the prompt with what memory it holds, the temperature and the seed. So the
-first tries of `vote-3` are those of `gated-3`, and each arm is graded as if it had made all of its own.
+first tries of `vote-3` are those of `gated-3` and of `gated-3+examples`, and each arm is graded as if it had made all
+of its own.
 """
 
 from __future__ import annotations

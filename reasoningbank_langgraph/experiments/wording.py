@@ -20,6 +20,7 @@ from reasoningbank_langgraph.experiments.summary import (
 QUESTIONS: dict[Group, str] = {
     "arm": "Is an arm better than the first one?",
     "control": "Is memory better than other text in its place?",
+    "levels": "Are lessons retrieved by levels better than the nearest ones?",
     "same attempts": "Does memory add to several attempts?",
     "matts": "Is a bank learned by MaTTS better than an ordinary one?",
     "bank size": "Is a smaller bank better than the first arm?",

@@ -110,7 +110,15 @@ def test_a_protocol_ends_with_its_rows_its_summary_and_its_page(protocol, experi
 
 def test_settings_reach_the_run(experiment, server):
     options = {"max_tokens": 77, "temperature": 0.5, "k": 2, "outcome": "success", "judge": "self", "judge_model": "c"}
-    more = {"price_in": 2, "price_out": 3, "concurrency": 2, "seeds": "7", "train_limit": 2, "limit": 1}
+    more = {
+        "min_score": 0.25,
+        "price_in": 2,
+        "price_out": 3,
+        "concurrency": 2,
+        "seeds": "7",
+        "train_limit": 2,
+        "limit": 1,
+    }
     assert experiment("phase1", **options, **more).exit_code == 0
     saved = json.loads((experiment.out / "config.json").read_text())
     told = {**options, **more, "seeds": [7], "model": "m"}

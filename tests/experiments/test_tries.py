@@ -171,6 +171,48 @@ def test_a_resume_makes_the_tries_that_are_missing_and_no_other(texts, cut, shar
     }
 
 
+@pytest.fixture(scope="module")
+def exemplary(tmp_path_factory):
+    """The gate with lessons and with an example, on problems that are no copies of each other."""
+    folder, chat = tmp_path_factory.mktemp("exemplary"), worlds.seeded(wavering)
+    sets = {
+        name: worlds.unlike_problems(folder / name, 8, start=start) for name, start in (("train", 0), ("test", 100))
+    }
+    arms = ("vote", "gated", "gated+examples", "examples")
+    return chat, worlds.carry_out(settings(folder, arms=arms, **sets), folder / "out", chat)
+
+
+def test_the_gate_shows_an_example_where_the_first_tries_disagree_and_shares_them_with_the_vote(exemplary):
+    chat, run = exemplary
+    arms = worlds.by_arm(run)
+    nearest = {row.id: row for row in arms["examples"]}
+    for gated, with_example in zip(arms["gated-3"], arms["gated-3+examples"], strict=True):
+        agreed = int(with_example.reference) % 4 == 0
+        assert with_example.attempts == gated.attempts == (2 if agreed else 3)
+        assert with_example.memory == ("" if agreed else nearest[with_example.id].memory)
+        assert with_example.shown == (() if agreed else nearest[with_example.id].shown)
+        assert agreed or with_example.memory.startswith("user: Someone has")
+    disagreed = sum(row.attempts == 3 for row in arms["gated-3+examples"])
+    asked = Counter(of_tests(chat))
+    assert set(asked.values()) == {1}
+    assert len(asked) == 6 * (3 + 1) + 2 * disagreed  # the votes, a single example, and a third try of each gate
+
+
+def test_a_floor_holds_for_lessons_and_for_examples_and_for_what_the_gate_shows(exemplary, tmp_path):
+    above = {row.id: max(row.scores) for row in worlds.by_arm(exemplary[1])["examples"]}
+    floor = sorted(above.values())[3]
+    sets = {"train": exemplary[1].config.train, "test": exemplary[1].config.test}
+    arms = ("baseline", "memory", "vote", "gated", "gated+examples", "examples")
+    run = worlds.carry_out(
+        settings(tmp_path, arms=arms, min_score=floor, **sets), tmp_path / "out", worlds.seeded(wavering)
+    )
+    for rows in worlds.by_arm(run).values():
+        assert all(score >= floor for row in rows for score in row.scores)
+    shown = {row.id: bool(row.shown) for row in worlds.by_arm(run)["examples"]}
+    assert shown == {name: score >= floor for name, score in above.items()}
+    assert set(shown.values()) == {True, False}
+
+
 def test_many_at_once_make_no_try_twice(tmp_path):
     chat = worlds.seeded(wavering)
     worlds.carry_out(settings(tmp_path, concurrency=6), tmp_path / "out", chat)
