@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from .server_habits import CONTEXT, Ask, Habits, closes
+from .server_habits import CONTEXT, Ask, Habits, Reply, closes
 
 
 class _Server(ThreadingHTTPServer):
@@ -64,8 +64,13 @@ class OpenAIServer:
 class _Handler(BaseHTTPRequestHandler):
     owner: OpenAIServer
 
+    def do_GET(self):
+        self._send(Reply({"object": "list", "data": [{"id": "m", "object": "model"}]}))
+
     def do_POST(self):
-        reply = self.owner.answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self._send(self.owner.answer(json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+
+    def _send(self, reply):
         if reply.body is None:
             return  # HTTP/1.0: the connection ends with the request
         raw = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
