@@ -133,6 +133,14 @@ class MemoryBank(BankReader, Redistilling, Pruning, Merging, Resolving, Explaini
         """Async form of `guard`."""
         return await self._aread(guarding.status_of(self.namespace, model))
 
+    def guards(self) -> list[GuardStatus]:
+        """Return what the guard knows of this bank and each model, in the order of their names; it outlives lessons."""
+        return self._read(guarding.statuses(self.namespace))
+
+    async def aguards(self) -> list[GuardStatus]:
+        """Async form of `guards`."""
+        return await self._aread(guarding.statuses(self.namespace))
+
     def set_status(self, item_ids: Iterable[str], status: ItemStatus, *, reason: str = "") -> list[str]:
         """Take items, by one id or several, out of sight (`superseded`, `quarantined`) or back (`active`).
 

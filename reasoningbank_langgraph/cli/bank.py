@@ -35,7 +35,6 @@ from reasoningbank_langgraph.namespaces import (
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import MemoryBank
-    from reasoningbank_langgraph.policies import GuardStatus
     from reasoningbank_langgraph.records import MemoryItem
     from reasoningbank_langgraph.store import ChromaStore
 
@@ -209,17 +208,9 @@ def filled_bank(store: ChromaStore, namespace: str) -> MemoryBank:
 
     memory = MemoryBank(store, parse_namespace(namespace), actor=ACTOR)
     places = [memory.namespace, *(beside(memory.namespace, ending) for ending in (EPISODES, PENDING))]
-    if not (run(has_rows(places), store) or guards_of(memory)):
+    if not (run(has_rows(places), store) or memory.guards()):
         raise _unknown(namespace)
     return memory
-
-
-def guards_of(memory: MemoryBank) -> list[GuardStatus]:
-    """Return what the guard of a bank knows of each model; it outlives the lessons."""
-    from reasoningbank_langgraph.bank.operations import run
-    from reasoningbank_langgraph.bank.rows.guarding import statuses
-
-    return run(statuses(memory.namespace), memory.store)
 
 
 def _unknown(namespace: str) -> typer.BadParameter:

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from reasoningbank_langgraph.bank import MemoryBank
-from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, BankFolder, bank_app, chosen_banks, guards_of, open_bank
+from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, BankFolder, bank_app, chosen_banks, open_bank
 from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace
 from reasoningbank_langgraph.cli.solve_report import plural
 from reasoningbank_langgraph.cli.terminal import console
@@ -27,7 +27,7 @@ def guard(
     """Say for each bank and model whether memory is on, and what came of tasks with it and without it."""
     with open_bank(bank) as store:
         for labels in chosen_banks(store, namespace):
-            known = guards_of(MemoryBank(store, labels))
+            known = MemoryBank(store, labels).guards()
             if as_json:
                 for status in known:
                     console.print(json.dumps({"namespace": list(labels), **status.to_json()}))

@@ -16,7 +16,6 @@ from reasoningbank_langgraph.cli.bank import (
     BankFolder,
     bank_app,
     filled_bank,
-    guards_of,
     has_bank,
     open_bank,
     open_to_embed,
@@ -185,7 +184,7 @@ def forget(
 
 
 def _forget_all(memory: MemoryBank, *, yes: bool) -> None:
-    place, guarded = format_namespace(memory.namespace), " and the counts of a guard" if guards_of(memory) else ""
+    place, guarded = format_namespace(memory.namespace), " and the counts of a guard" if memory.guards() else ""
     count = _count(_records(memory).values()) + guarded
     if not yes and not typer.confirm(f"Delete {count} of {place} for good?"):
         console.print("nothing was removed")

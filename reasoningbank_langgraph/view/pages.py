@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, RedirectResponse, Response
 
+from reasoningbank_langgraph.policies import ChangeKind
 from reasoningbank_langgraph.records import Episode, ItemStatus, Outcome
 from reasoningbank_langgraph.text import render_memories
 from reasoningbank_langgraph.view.html import FOLDER, address, page
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _EVENTS = 200
 _STATUSES, _OUTCOMES = get_args(ItemStatus), get_args(Outcome)
-_MOST = 50
+_MOST, _NAMED = 50, 5
 
 
 class Pages:
@@ -66,6 +67,22 @@ class Pages:
             "box": (WIDTH, HEIGHT),
         }
         return self._page("entry.html", request, **values)
+
+    def worth(self, request: Request) -> Response:
+        """Show what pairs of attempts say of each lesson and of memory as a whole, and when it decided something."""
+        snapshot = self._reader.known()
+        found = Page.of(snapshot.weighed(), _number(request, "page", 1))
+        turns = snapshot.told("credited", "switched")[:_EVENTS]
+        titles = {name: _title(snapshot, name) for change in turns for name in change.ids}
+        return self._page("worth.html", request, found=found, guards=snapshot.guards, turns=turns, titles=titles)
+
+    def ledger(self, request: Request) -> Response:
+        """List every change of the bank, the newest first."""
+        snapshot, kind = self._reader.known(), request.query_params.get("kind", "")
+        found = Page.of(snapshot.told(*filter(None, [kind])), _number(request, "page", 1))
+        titles = {name: _title(snapshot, name) for change in found.entries for name in change.ids[:_NAMED]}
+        options: dict[str, Any] = {"kinds": sorted(get_args(ChangeKind)), "named": _NAMED}
+        return self._page("ledger.html", request, found=found, asked={"kind": kind}, titles=titles, **options)
 
     def preview(self, request: Request) -> Response:
         """Show what would be forgotten."""

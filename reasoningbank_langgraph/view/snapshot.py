@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.bank import MemoryBank
     from reasoningbank_langgraph.bank.lineage.graph import Edge
-    from reasoningbank_langgraph.policies import Change
+    from reasoningbank_langgraph.policies import Change, GuardStatus
 
 Entry = TypeVar("Entry")
 ON_A_PAGE = 50
@@ -36,6 +36,8 @@ class Snapshot:
     """The newest first."""
     changes: Mapping[str, Sequence[Change]]
     """Rows of the ledger by the ids that they name, oldest first."""
+    guards: Sequence[GuardStatus]
+    """What the guard knows of each model."""
     time: datetime
 
     @classmethod
@@ -51,6 +53,7 @@ class Snapshot:
             after=_grouped((edge.source, edge) for edge in edges),
             log=log[::-1],
             changes=_grouped((name, change) for change in log for name in change.ids),
+            guards=bank.guards(),
             time=time,
         )
 
@@ -66,6 +69,15 @@ class Snapshot:
             for item in self.items
             if status in ("", item.status) and outcome in ("", item.outcome) and _has_all(item, wanted)
         ]
+
+    def weighed(self) -> list[MemoryItem]:
+        """Return the lessons of which pairs of attempts say something, the most harmful first."""
+        known = [item for item in self.items if item.utility.used]
+        return sorted(known, key=lambda item: (item.utility.helped - item.utility.hurt, -item.utility.hurt))
+
+    def told(self, *kinds: str) -> list[Change]:
+        """Return the rows of the ledger of these kinds, the newest first; without any, all rows."""
+        return [change for change in self.log if not kinds or change.kind in kinds]
 
 
 class Page(NamedTuple, Generic[Entry]):

@@ -191,3 +191,13 @@ def test_many_ids_are_told_in_several_rows():
 def test_no_bank_may_end_like_a_ledger(label):
     with pytest.raises(InvalidNamespaceLabelError, match="~ledger"):
         MemoryBank(indexed_memory(), ("m", label))
+
+
+async def test_a_bank_lists_what_the_guard_knows_of_each_model_by_name():
+    bank = MemoryBank(indexed_memory(), NAMESPACE)
+    assert bank.guards() == []
+    for number, model in enumerate(("small", "large")):
+        trial = guard_trial(Guard(model=model), f"task {number}", None, right=True)
+        bank.add([lesson(f"of {model}")], evidence=Evidence(trial))
+    assert [(status.model, status.shown) for status in bank.guards()] == [("large", 1), ("small", 1)]
+    assert await bank.aguards() == bank.guards()

@@ -63,3 +63,16 @@ def test_what_a_visitor_types_stays_text_too(ordinary, text):
         ]
     assert printable(text) in ordinary.page("/search", task=text).text
     assert text[0] in ordinary.page("/entry", 404, id=text).text
+
+
+@pytest.mark.parametrize("text", [*BREAKOUTS, "</bdi></li></ol>"])
+def test_a_hostile_reason_stays_text_in_the_ledger_and_in_the_life_of_a_lesson(text):
+    shapes = []
+    for reason in (text, "plain words"):
+        bank = bank_with(plain(0))
+        bank.set_status("lesson-0", "quarantined", reason=reason)
+        visitor = Visitor(bank)
+        pages = [visitor.page("/ledger"), visitor.page("/entry", id="lesson-0"), visitor.page("/worth")]
+        assert reason in pages[0].text
+        shapes.append([document.elements for document in pages])
+    assert shapes[0] == shapes[1]

@@ -2,6 +2,8 @@
 
 import pytest
 
+from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit, Guard, Trial
+from reasoningbank_langgraph.records import Provenance
 from reasoningbank_langgraph.text import render_memories
 from reasoningbank_langgraph.view.snapshot import ON_A_PAGE
 from tests.view.visitor import Visitor, bank_with, lesson, taught
@@ -160,3 +162,31 @@ def test_ids_with_any_sign_in_them_have_pages_and_can_be_changed():
     document = Visitor.page(visitor, link)
     visitor.send(document.form("/status"), status="quarantined")
     assert bank.get(name).status == "quarantined"
+
+
+def test_the_ledger_is_listed_newest_first_by_kind_with_who_and_why(bank, visitor):
+    bank.set_status("lesson-1", "quarantined", reason="too old")
+    visitor.send(visitor.page("/").form("/again"))
+    text = visitor.page("/ledger").text
+    assert f"{len(bank.log())} changes" in text
+    assert "by view, from status active to status quarantined: too old" in text
+    document = visitor.page("/ledger", kind="quarantined")
+    assert "1 changes" in document.text
+    assert entries(document) == ["/entry?id=lesson-1"]
+
+
+def test_worth_lists_what_pairs_say_of_each_lesson_and_when_something_was_decided(bank, visitor):
+    for name, credit in (("lesson-0", Credit(4, 3, 0, 1)), ("lesson-1", Credit(9, 0, 8, 1))):
+        source = Provenance(attempt_digest=f"of {name}")
+        said = GroupCredit(ids=(name,), credit=credit, known_as="an attempt", provenance=source)
+        bank.add([], evidence=Evidence(credit=said))
+    guard = Guard(model="a <b>model</b>")
+    bank.add([lesson(9)], evidence=Evidence(Trial(guard=guard, task_key="a task", test=0, right=True)))
+    visitor.send(visitor.page("/").form("/again"))
+    document = visitor.page("/worth")
+    assert document.text.index("broke 8") < document.text.index("fixed 3")
+    assert "Model a <b>model</b>: trying" in document.text
+    assert "With memory 1 of 1 tasks solved" in document.text
+    assert "says that it does harm" in document.text
+    assert "2 lessons were compared" in document.text
+    assert "No guard" in Visitor(bank_with()).page("/worth").text
