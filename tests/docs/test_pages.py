@@ -44,6 +44,8 @@ module = "pages.*"
 allow_untyped_defs = true
 allow_incomplete_defs = true
 allow_untyped_calls = true
+allow_any_generics = true
+warn_return_any = false
 """
 
 
