@@ -14,7 +14,6 @@ from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
-import chromadb
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.config import get_config
 from langgraph.store.base import PutOp
@@ -201,5 +200,4 @@ def main(kind, folder, url=""):
 
 
 if __name__ == "__main__":
-    assert chromadb.__version__
     main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])

@@ -11,6 +11,7 @@ import signal
 import traceback
 from typing import NamedTuple
 
+import chromadb.api.rust  # noqa: F401 - before the fork
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph import ChromaStore

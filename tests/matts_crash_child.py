@@ -69,7 +69,7 @@ class Life:
 
     def run(self):
         """Run the group, or what is left of it; returns what was there before and after."""
-        MemoryBank.add, MemoryBank.search = partialmethod(dying_add, self), partialmethod(dying_search, self)
+        MemoryBank.add, MemoryBank.recall = partialmethod(dying_add, self), partialmethod(dying_recall, self)
         memory = "on_disagreement" if self.where == "retrieve" else "all"
         with (
             ChromaStore.from_path(self.bank, embeddings=HashEmbeddings()) as store,
@@ -94,7 +94,7 @@ class Life:
         }
 
 
-real_add, real_search = MemoryBank.add, MemoryBank.search
+real_add, real_recall = MemoryBank.add, MemoryBank.recall
 
 
 def dying_add(bank, life, items, **left):
@@ -104,9 +104,9 @@ def dying_add(bank, life, items, **left):
     return written
 
 
-def dying_search(bank, life, **question):
+def dying_recall(bank, life, *asked, **question):
     life.die("retrieve")
-    return real_search(bank, **question)
+    return real_recall(bank, *asked, **question)
 
 
 def two_lives(folder, where):
