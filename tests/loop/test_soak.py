@@ -4,7 +4,7 @@ import pytest
 
 from tests.benchmarks.soak import soak
 
-TASKS = 300
+TASKS = 150
 
 
 @pytest.mark.slow
