@@ -33,6 +33,7 @@ Names are imported when they are first used, so importing the package loads neit
 - `experiments`: does memory help? Arms, controls and statistics that say so honestly
 - `cli`: the command `reasoningbank`
 - `testing`: public helpers for tests: fakes that need no network, and the contract that a store has to meet
+- `loopback`: listening on loopback, where only programs of this machine can come
 - `files`: files that a user names: read or replaced only if they are regular files, so nothing hangs or is destroyed
 """
 

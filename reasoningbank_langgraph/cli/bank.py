@@ -132,7 +132,8 @@ def serve_command(
 
     There is no password: every user of this machine can connect.
     """
-    from reasoningbank_langgraph.store.folder.serving import LOOPBACK, serve
+    from reasoningbank_langgraph.loopback import LOOPBACK
+    from reasoningbank_langgraph.store.folder.serving import serve
 
     def ready() -> None:
         console.print(f'{bank} is open for: ChromaStore.from_server("{LOOPBACK}", {port})')

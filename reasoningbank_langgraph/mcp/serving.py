@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import os
-import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -19,14 +18,14 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from reasoningbank_langgraph.errors import StoreUnavailableError
+from reasoningbank_langgraph.loopback import listening
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from starlette.types import Receive, Scope, Send
 
 SHORTEST_TOKEN = 16
-LOOPBACK, PATH = "127.0.0.1", "/mcp"
+PATH = "/mcp"
 _REFUSAL = "a token is needed: send the header `Authorization: Bearer TOKEN` with the one that the server was given\n"
 
 
@@ -73,16 +72,11 @@ def serve_http(server: Server[Any, Any], port: int, token: str, ready: Callable[
     """
     if len(token) < SHORTEST_TOKEN:
         raise ValueError(f"the token needs at least {SHORTEST_TOKEN} characters")
-    try:
-        listening = socket.create_server((LOOPBACK, port))
-    except OSError as error:
-        raise StoreUnavailableError(f"port {port} cannot be listened on: {error}; choose another one") from error
-    with listening:
-        hosts = [f"{name}:{listening.getsockname()[1]}" for name in (LOOPBACK, "localhost")]
+    with listening(port) as (opened, hosts):
         endpoint = _Endpoint(server, hosts, token)
         app = Starlette(routes=[Route(PATH, endpoint)], lifespan=lambda _: endpoint.manager.run())
         ready(f"http://{hosts[0]}{PATH}")
-        uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False)).run(sockets=[listening])
+        uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False)).run(sockets=[opened])
 
 
 class _Endpoint:

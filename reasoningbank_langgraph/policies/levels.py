@@ -28,6 +28,8 @@ def by_levels(scores: Mapping[Key, float], tasks: Mapping[Key, int]) -> list[dic
         scores: similarity of each, 0..1.
         tasks: how many tasks led to each, as far as it is known.
     """
-    general = {key: score for key, score in scores.items() if is_low(scores) and tasks.get(key, 0) >= GENERAL}
+    if not is_low(scores):
+        return [dict(scores)]
+    general = {key: score for key, score in scores.items() if tasks.get(key, 0) >= GENERAL}
     rest = {key: score for key, score in scores.items() if key not in general}
     return [general, rest] if general else [rest]

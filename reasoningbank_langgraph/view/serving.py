@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import secrets
-import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import uvicorn
 
-from reasoningbank_langgraph.errors import StoreUnavailableError
+from reasoningbank_langgraph.loopback import listening
 from reasoningbank_langgraph.view.app import create_view
 from reasoningbank_langgraph.view.gate import ENTRANCE
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import MemoryBank
-
-LOOPBACK = "127.0.0.1"
 
 
 def serve_view(bank: MemoryBank, port: int, ready: Callable[[str], None]) -> None:
@@ -31,14 +28,9 @@ def serve_view(bank: MemoryBank, port: int, ready: Callable[[str], None]) -> Non
         StoreUnavailableError: the port is taken.
         MissingDependencyError: the extra `view` is not installed.
     """
-    try:
-        listening = socket.create_server((LOOPBACK, port))
-    except OSError as error:
-        raise StoreUnavailableError(f"port {port} cannot be listened on: {error}; choose another one") from error
-    with listening:
+    with listening(port) as (opened, hosts):
         token = secrets.token_urlsafe(32)
-        hosts = [f"{name}:{listening.getsockname()[1]}" for name in (LOOPBACK, "localhost")]
         ready(f"http://{hosts[0]}{ENTRANCE}?token={token}")
         app = create_view(bank, token=token, hosts=hosts)
         config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False)
-        uvicorn.Server(config).run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[opened])

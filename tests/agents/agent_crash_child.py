@@ -15,6 +15,7 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph import ChromaStore, MemoryBank, ReasoningBankMiddleware
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel, ScriptedToolModel
+from tests.dying import fork
 from tests.loop_fakes import lessons, verdict
 
 POINTS = ["model", "judge", "extract", "before the write", "after the write", "before the result"]
@@ -84,25 +85,10 @@ class Life:
             }
 
 
-def forked(function, *arguments):
-    """Do something in a process of its own; returns what it returned, or None if it was killed."""
-    reader, writer = os.pipe()
-    if pid := os.fork():
-        os.close(writer)
-        with os.fdopen(reader) as said:
-            text = said.read()
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        assert code in (0, -signal.SIGKILL), code
-        return json.loads(text) if code == 0 else None
-    with os.fdopen(writer, "w") as out:
-        json.dump(function(*arguments), out)
-    os._exit(0)
-
-
 def two_lives(folder, point):
     folder.mkdir()
-    killed = forked(Life(point).go_on, folder) is None
-    return {"killed": killed, **forked(Life(None).go_on, folder)}
+    killed = fork(Life(point).go_on, folder).said() is None
+    return {"killed": killed, **fork(Life(None).go_on, folder).said()}
 
 
 if __name__ == "__main__":

@@ -6,18 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from reasoningbank_langgraph import ChromaStore, MemoryBank, embeddings
 from reasoningbank_langgraph.cli import app
-from reasoningbank_langgraph.testing import HashEmbeddings
-from tests.view.visitor import lesson
-
-
-@pytest.fixture
-def folder(monkeypatch, tmp_path):
-    monkeypatch.setattr(embeddings, "default_embeddings", HashEmbeddings)
-    with ChromaStore.from_path(tmp_path / "bank", embeddings=HashEmbeddings()) as store:
-        MemoryBank(store, ("m", "ann")).add([lesson()])
-    return tmp_path / "bank"
 
 
 def call(folder, *words):

@@ -5,33 +5,12 @@ from contextlib import asynccontextmanager
 from langchain_mcp_adapters.tools import load_mcp_tools
 from mcp.shared.memory import create_connected_server_and_client_session
 
-from reasoningbank_langgraph import MemoryBank, MemoryItem
 from reasoningbank_langgraph.mcp import create_mcp_server
-from tests.loop_fakes import indexed_memory, learner
+from tests.loop_fakes import learner
 
-NAMESPACE = ("m", "ann")
 READS = ["reasoningbank_list", "reasoningbank_recall", "reasoningbank_why"]
 WRITES = ["reasoningbank_forget", "reasoningbank_record", "reasoningbank_resolve"]
 ATTEMPT = {"task": "add two apples", "answer": "2", "steps": "I counted them.", "outcome": "success"}
-
-
-def lesson(number=0, **fields):
-    given = {
-        "id": f"lesson-{number}",
-        "title": f"check unit {number}",
-        "description": "When lengths are measured.",
-        "content": f"Write the unit {number} beside each number.",
-        "outcome": "failure",
-        "task": f"measure length {number}",
-    }
-    return MemoryItem(**given | fields)
-
-
-def bank_with(*items):
-    bank = MemoryBank(indexed_memory(), NAMESPACE)
-    for item in items:
-        bank.add([item])
-    return bank
 
 
 class Client:

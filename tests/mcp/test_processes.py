@@ -15,7 +15,8 @@ from mcp.shared.exceptions import McpError
 from reasoningbank_langgraph import ChromaStore, MemoryBank
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.conftest import REPOSITORY
-from tests.mcp.clients import ATTEMPT, NAMESPACE, READS, client_of, lesson
+from tests.mcp.clients import ATTEMPT, READS, client_of
+from tests.small_bank import NAMESPACE, lesson
 
 pytestmark = [pytest.mark.slow, pytest.mark.network]
 PROGRAM = ["-m", "tests.mcp.served", "mcp", "--namespace", "m/ann", "--bank"]

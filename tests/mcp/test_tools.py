@@ -13,7 +13,8 @@ from reasoningbank_langgraph.testing import ScriptedChatModel
 from reasoningbank_langgraph.text import parse_rendered
 from tests.data.fence_payloads import PAYLOADS
 from tests.fence_checks import problem_in_block, problem_in_text
-from tests.mcp.clients import ATTEMPT, READS, WRITES, bank_with, connected, lesson
+from tests.mcp.clients import ATTEMPT, READS, WRITES, connected
+from tests.small_bank import bank_with, lesson
 
 
 async def test_a_server_offers_tools_that_read_and_on_request_those_that_write():

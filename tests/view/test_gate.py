@@ -4,7 +4,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from reasoningbank_langgraph.view import create_view
-from tests.view.visitor import HOST, TOKEN, Visitor, bank_with, lesson
+from tests.small_bank import lesson
+from tests.view.visitor import HOST, TOKEN, Visitor, bank_with
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ import pytest
 from reasoningbank_langgraph.records import has_visible_text
 from reasoningbank_langgraph.text.visible import is_invisible, printable
 from tests.data.fence_payloads import PAYLOADS
-from tests.view.visitor import Visitor, bank_with, lesson
+from tests.small_bank import lesson
+from tests.view.visitor import Visitor, bank_with
 
 WORDS = [text for text in PAYLOADS if has_visible_text(text[:200])]
 BREAKOUTS = [

@@ -6,7 +6,8 @@ from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit, Guar
 from reasoningbank_langgraph.records import Provenance
 from reasoningbank_langgraph.text import render_memories
 from reasoningbank_langgraph.view.snapshot import ON_A_PAGE
-from tests.view.visitor import Visitor, bank_with, lesson, taught
+from tests.small_bank import lesson
+from tests.view.visitor import Visitor, bank_with, taught
 
 
 @pytest.fixture

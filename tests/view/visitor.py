@@ -4,32 +4,18 @@ from html.parser import HTMLParser
 
 from starlette.testclient import TestClient
 
-from reasoningbank_langgraph import Episode, MemoryBank, MemoryItem
+from reasoningbank_langgraph import Episode
 from reasoningbank_langgraph.view import create_view
-from tests.loop_fakes import indexed_memory
+from tests import small_bank
+from tests.small_bank import lesson
 
 HOST = "127.0.0.1:8123"
 TOKEN = "the-token-of-the-address"
 _VOID = {"meta", "link", "input"}
 
 
-def lesson(number=0, **fields):
-    given = {
-        "id": f"lesson-{number}",
-        "title": f"check unit {number}",
-        "description": "When lengths are measured.",
-        "content": f"Write the unit {number} beside each number.",
-        "outcome": "failure",
-        "task": f"measure length {number}",
-    }
-    return MemoryItem(**given | fields)
-
-
 def bank_with(*items):
-    bank = MemoryBank(indexed_memory(), ("m", "ann"), actor="view")
-    for item in items:
-        bank.add([item])
-    return bank
+    return small_bank.bank_with(*items, actor="view")
 
 
 def taught(bank, number, shown=(), outcome="success"):

@@ -6,16 +6,15 @@ import os
 import socket
 import threading
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from reasoningbank_langgraph.errors import StorePathError, StoreUnavailableError
+from reasoningbank_langgraph.loopback import LOOPBACK, listening
 from reasoningbank_langgraph.store.chroma_files import DATABASE_FILE
 from reasoningbank_langgraph.store.folder.cleaning import refuse_torn_indexes
 from reasoningbank_langgraph.store.folder.lock import BankLock, prepare_folder
 from reasoningbank_langgraph.store.folder.privacy import make_files_private, make_private
-
-LOOPBACK = "127.0.0.1"
 
 
 def serve(path: str | os.PathLike[str], port: int, ready: Callable[[], None]) -> None:
@@ -42,7 +41,8 @@ def serve(path: str | os.PathLike[str], port: int, ready: Callable[[], None]) ->
     lock = BankLock(folder)
     try:
         refuse_torn_indexes(folder)
-        _check_free(port)
+        with listening(port):
+            pass  # it is free
         _run(folder, port, ready)
     finally:
         lock.release()
@@ -60,15 +60,6 @@ def _run(folder: Path, port: int, ready: Callable[[], None]) -> None:
         ended.set()
     if not started.is_set():
         raise StoreUnavailableError(f"the Chroma server for {str(folder)!r} ended before it took a connection")
-
-
-def _check_free(port: int) -> None:
-    with closing(socket.socket()) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((LOOPBACK, port))
-        except OSError as error:
-            raise StoreUnavailableError(f"port {port} cannot be listened on: {error}; choose another one") from error
 
 
 def _report_ready(port: int, ready: Callable[[], None], started: threading.Event, ended: threading.Event) -> None:
