@@ -7,7 +7,7 @@ from reasoningbank_langgraph.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.store import ChromaStore, retry
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.store.folder.test_opening import HERE
 
@@ -48,7 +48,8 @@ def test_stores_on_one_client_see_each_others_writes(embeddings):
 
 
 @pytest.mark.network
-def test_a_server_that_does_not_answer_is_named(embeddings):
+def test_a_server_that_does_not_answer_is_named(embeddings, monkeypatch):
+    monkeypatch.setattr(retry, "PATIENCE", 0.3)
     with pytest.raises(StoreUnavailableError, match=r"127\.0\.0\.1:9"):
         ChromaStore.from_server(port=9, embeddings=embeddings)
 

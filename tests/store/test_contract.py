@@ -1,5 +1,6 @@
 """The store contract, run on each way to open a bank; `test_langgraph_stores` has the stores of others."""
 
+import time
 from typing import ClassVar
 from uuid import uuid4
 
@@ -7,7 +8,9 @@ import pytest
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.store.cache import collection
 from reasoningbank_langgraph.testing import HashEmbeddings, StoreContract
+from reasoningbank_langgraph.testing.store_contract import ttl, values
 
 HERE = ("users", "al")
 
@@ -18,10 +21,24 @@ def index():
 
 def empty(store):
     """Delete every item: quicker than a new bank a test."""
-    items = store.search((), limit=100_000)
-    store.batch([PutOp(item.namespace, item.key, None) for item in items])
-    assert store.list_namespaces() == []
+    if items := store.search((), limit=100_000):
+        store.batch([PutOp(item.namespace, item.key, None) for item in items])
     return store
+
+
+class PassedTime:
+    """Stands in for the module `time` in cases and store: who sleeps finds that it has passed."""
+
+    passed = 0.0
+
+    def sleep(self, seconds):
+        self.passed += seconds
+
+    def monotonic(self):
+        return time.monotonic() + self.passed
+
+    def time_ns(self):
+        return time.time_ns() + int(self.passed * 1e9)
 
 
 class Chroma(StoreContract):
@@ -41,6 +58,15 @@ class Chroma(StoreContract):
             ChromaStore.from_path(folder / "plain", index=None, **cls.settings) as plain_store,
         ):
             yield indexed_store, plain_store
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def waiting_takes_no_time(cls):
+        passed = PassedTime()
+        with pytest.MonkeyPatch.context() as patched:
+            for module in (collection, ttl, values):
+                patched.setattr(module, "time", passed)
+            yield
 
     @pytest.fixture
     def indexed_store(self, banks):
@@ -76,14 +102,6 @@ class ChromaWithAnIndex(Chroma):
         return indexed_store
 
 
-@pytest.mark.slow
-class TestChromaInAFolderWithoutMemory(ChromaWithAnIndex):
-    """No namespace fits: everything is answered by Chroma's own index."""
-
-    __test__ = True
-    settings: ClassVar[dict] = {"cache_bytes": 1}
-
-
 class TestEncryptedChroma(ChromaWithAnIndex):
     __test__ = True
     settings: ClassVar[dict] = {"encryption_key": bytes(range(32))}
@@ -91,11 +109,15 @@ class TestEncryptedChroma(ChromaWithAnIndex):
 
 @pytest.mark.slow
 class TestEncryptedChromaWithoutMemory(ChromaWithAnIndex):
+    """No namespace fits: everything is answered by Chroma's own index, and decrypted."""
+
     __test__ = True
     settings: ClassVar[dict] = {"encryption_key": bytes(range(32)), "cache_bytes": 1}
 
 
 class TestChromaOverAClient(ChromaWithAnIndex):
+    """Others may write: nothing is kept in memory, everything is answered by Chroma's own index."""
+
     __test__ = True
 
     @pytest.fixture(scope="class")
