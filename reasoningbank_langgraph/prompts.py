@@ -134,18 +134,6 @@ CONTRAST_MIXED = "What do the successes do that the failures do not, and which m
 CONTRAST_SUCCESSES = "All of them worked: which steps do they share, and which of their ways is the safest?"
 CONTRAST_FAILURES = "None of them worked: which mistakes do they share, and what should one try in their place?"
 
-# The same for weak models, of two attempts of which one at least is right.
-TIP_CONTRAST = """\
-Students tried to solve this problem:
-{task}
-
-{attempts}
-
-Compare the attempts. {question} Write one short tip that would help another student with other problems of this \
-kind. Two sentences at most: for which kind of problem it is right, that is what is known and what is asked ("When a \
-problem asks for ... and ... are known"), and which steps solve it. Use general words: no numbers and no names from \
-this problem."""
-
 # Sequential scaling: first a check of the whole attempt, then again (paper appendix A.3). The words are ours.
 CHECK_FIRST = """\
 Go through your solution once more, step by step, as if somebody else had written it: is everything asked for \

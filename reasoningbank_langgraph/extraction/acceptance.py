@@ -33,7 +33,6 @@ _TEMPLATES = (
     prompts.TIP_USER,
     prompts.TIP_USER_SHORT,
     prompts.TIP_AGAIN,
-    prompts.TIP_CONTRAST,
     prompts.EXTRACT_SUCCESS,
     prompts.EXTRACT_FAILURE,
     prompts.CONTRAST_USER,
@@ -58,6 +57,8 @@ class Extraction(NamedTuple):
     """What lessons that were left out named of the task."""
     failure: FailureKind | None = None
     """What kind of failure it was, if the reason is `error`."""
+    about: int | None = None
+    """Which attempt of a group they are about, None for all of them together."""
 
 
 def accept(

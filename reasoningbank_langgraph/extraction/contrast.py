@@ -18,13 +18,14 @@ from reasoningbank_langgraph.records import ITEMS_PER_GROUP, MemoryItem
 from reasoningbank_langgraph.text import clean_line
 from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
 
-SHOWN, SHOWN_WEAK = 6, 2
+SHOWN = 6
 """Attempts a model is shown at most: successes and failures in turn."""
 CONTRAST_HASH = prompts.prompt_hash(
     prompts.CONTRAST_SYSTEM,
     prompts.CONTRAST_USER,
     prompts.TIP_SYSTEM,
-    prompts.TIP_CONTRAST,
+    prompts.TIP_USER,
+    prompts.TIP_USER_SHORT,
     prompts.TIP_AGAIN,
     prompts.GENERAL_USER,
     prompts.CONTRAST_ATTEMPT,
@@ -37,7 +38,8 @@ CONTRAST_HASH = prompts.prompt_hash(
 class GroupExtractor:
     """Asks a model for at most five lessons from all judged attempts of one experience.
 
-    Of a single attempt, lessons are distilled as from any: there is nothing to contrast it with.
+    Of a single attempt, lessons are distilled as from any: there is nothing to contrast it with. A weak model is asked
+    about the first success alone: asked to compare, one of 1.5 billion parameters writes that one should be careful.
 
     Args:
         model: the chat model that distils.
@@ -56,18 +58,22 @@ class GroupExtractor:
         """Return the dialogue about the attempts; without any it asks nothing."""
         if not group:
             return Extraction([], "indeterminate")
-        if not self.limits.learns_from([judged.verdict.status for judged in group]):
+        statuses = [judged.verdict.status for judged in group]
+        if not self.limits.learns_from(statuses):
             return Extraction([], "weak_model")
-        return (yield from self._single.dialogue(group[0]) if len(group) == 1 else contrast(group, self.limits))
+        if len(group) > 1 and not self.limits.weak:
+            return (yield from contrast(group, self.limits))
+        about = statuses.index("success") if self.limits.weak else 0
+        return (yield from self._single.dialogue(group[about]))._replace(about=about)
 
 
 def contrast(group: Sequence[Judged], limits: ModelLimits) -> Dialogue[Extraction]:
     """Ask what sets the attempts apart. Each is shown with its label and the judge's reason; equal ones once."""
-    selected = alternating(_distinct(group))[: SHOWN_WEAK if limits.weak else SHOWN]
+    selected = alternating(_distinct(group))[:SHOWN]
     budget = limits.room.trajectory // len(selected)
     statuses = {judged.verdict.status for judged in group}
     questions = {"success": prompts.CONTRAST_SUCCESSES, "failure": prompts.CONTRAST_FAILURES}
-    question = (prompts.TIP_CONTRAST if limits.weak else prompts.CONTRAST_USER).format(
+    question = prompts.CONTRAST_USER.format(
         task=task_block(group[0].attempt, limits.room.task),
         attempts="\n\n".join(
             _attempt_block(number, judged, times, budget) for number, (judged, times) in enumerate(selected, 1)
@@ -75,8 +81,8 @@ def contrast(group: Sequence[Judged], limits: ModelLimits) -> Dialogue[Extractio
         question=prompts.CONTRAST_MIXED if len(statuses) > 1 else questions[statuses.pop()],
         max_items=ITEMS_PER_GROUP,
     )
-    prompt = [SystemMessage(prompts.TIP_SYSTEM if limits.weak else prompts.CONTRAST_SYSTEM), HumanMessage(question)]
-    return ask_lessons([judged.attempt for judged in group], prompt, limits, 1 if limits.weak else ITEMS_PER_GROUP)
+    prompt = [SystemMessage(prompts.CONTRAST_SYSTEM), HumanMessage(question)]
+    return ask_lessons([judged.attempt for judged in group], prompt, limits, ITEMS_PER_GROUP)
 
 
 def _distinct(group: Sequence[Judged]) -> list[tuple[Judged, int]]:
@@ -112,8 +118,9 @@ def _attempt_block(number: int, judged: Judged, times: int, budget: int) -> str:
 
 def make_group_items(group: Sequence[Judged], distilled: Extraction, origin: Origin) -> list[MemoryItem]:
     """Return the lessons as items of one experience."""
+    if distilled.about is not None:
+        return make_items(group[distilled.about], distilled.items, origin)
     sureness = [judged.verdict.confidence for judged in group if judged.verdict.confidence is not None]
-    changed: dict[str, Any] = {"verifier_score": sum(sureness) / len(sureness) if sureness else None}
-    if len(group) > 1:
-        changed["outcome"] = "contrast"
+    score = sum(sureness) / len(sureness) if sureness else None
+    changed: dict[str, Any] = {"verifier_score": score, "outcome": "contrast"}
     return [item.model_copy(update=changed) for item in make_items(group[0], distilled.items, origin)]

@@ -31,13 +31,16 @@ _TITLES = """
     """
 _EMPTY_TITLES = frozenset(title.strip() for title in _TITLES.replace("\n", "|").split("|"))
 _EMPTY_WORDS = """
-    a about algebraic among an and answer arithmetic asked asks be between break breaking by can careful carefully
-    combine complex context determine down each equation equations final find first follow following for from get
-    give given gives have how identify identifying important in information into involves is it its know known make
-    manageable method methods more need next of on once or outlined part parts problem problems quantities quantity
-    question range read reading relate relates relationship relationships result results series set simple simplify
-    smaller solution solutions solve solved solving start step steps such that the then there these this through to
-    understand unknown up use used useful using value values what which wide with work write you your
+    a about algebraic all always among an and answer any arithmetic asked asks be before being between break
+    breaking by calculation calculations can careful carefully check clear clearly combine complex context
+    correctly determine double down each ensure equation equations final find first follow following for from
+    get give given gives have how identify identifying important in information into involved involves is it its
+    know known logical make manageable method methods more necessary need next of often on once or outlined part
+    parts perform performing problem problems properly provided quantities quantity question range read reading
+    relate relates relationship relationships result results sequence series set simple simplify smaller
+    solution solutions solve solved solving start step steps such sure that the them then there these this
+    thoroughly through to understand understanding understood unknown up use used useful using value values what
+    which wide with work write you your
     """
 _NO_ADVICE = frozenset(_EMPTY_WORDS.split())
 """Words of which no advice can be made, as in "Use the known information to find the unknown"."""

@@ -52,7 +52,7 @@ def record(chat, group, name, *, weak):
         status: [judged for judged in group if judged.verdict.status == status][:1] for status in ("success", "failure")
     }
     for kind, about in {**asked, "contrast": group}.items():
-        if not about or not extractor.limits.learns_from([one.verdict.status for one in about]):
+        if not about or (weak and kind != "success"):
             continue
         replies = Replies()
         dialogue = contrast(about, extractor.limits) if kind == "contrast" else extractor.dialogue(about[0])

@@ -2,17 +2,19 @@
 
 import json
 import re
+from uuid import uuid4
 
 import pytest
 from langchain_core.messages import AIMessage
 
 from reasoningbank_langgraph.chat.context import context_tokens, room_in
 from reasoningbank_langgraph.chat.parameters import is_weak, parameters_of
-from reasoningbank_langgraph.extraction import Judged, LessonExtractor, ModelLimits
+from reasoningbank_langgraph.extraction import Judged, LessonExtractor, ModelLimits, Origin
+from reasoningbank_langgraph.extraction.contrast import GroupExtractor, make_group_items
 from reasoningbank_langgraph.extraction.tips import parse_tip
 from reasoningbank_langgraph.extraction.wording import wording_fault
 from reasoningbank_langgraph.judges import LLMJudge
-from reasoningbank_langgraph.records import Attempt, MemoryItem, RetrievedMemory, Verdict
+from reasoningbank_langgraph.records import Attempt, MemoryItem, Provenance, RetrievedMemory, Verdict
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from reasoningbank_langgraph.text import render_memories
 from reasoningbank_langgraph.text.trajectory import Room
@@ -45,6 +47,18 @@ LESSON = {
 
 def weak(*replies, parameters=1_777_088_000):
     return ScriptedChatModel([AIMessage(text) for text in replies], metadata={"parameters": parameters})
+
+
+def test_of_a_group_a_weak_model_is_asked_about_the_first_success_alone_and_its_lesson_is_that_of_a_success():
+    wrong, right = Judged(attempt("37 - 45"), FAILURE), Judged(attempt(), SUCCESS)
+    chat = weak(TIP)
+    extractor = GroupExtractor(chat)
+    distilled = extractor.caller.run(extractor.dialogue([wrong, right, right]))
+    assert distilled.items == [LESSON]
+    assert "37 + 45" in asked(chat)
+    assert "37 - 45" not in asked(chat)
+    [item] = make_group_items([wrong, right, right], distilled, Origin(uuid4(), Provenance()))
+    assert item.outcome == "success"
 
 
 @pytest.mark.parametrize(
@@ -213,6 +227,8 @@ def test_a_tip_that_is_no_lesson_says_why(said, reason):
         ({"content": "Identify what is known. Use the known information to find the unknown."}, "says_nothing"),
         ({"content": "Break the problem into smaller parts, and solve each part step by step."}, "says_nothing"),
         ({"content": "Set up an equation that relates the known values to the unknown. Solve it."}, "says_nothing"),
+        ({"content": "Always double-check the calculations and make sure all of it is understood."}, "says_nothing"),
+        ({"content": "Always double the weight."}, None),
         ({"content": "Set up an equation for the distance that both have covered."}, None),
         ({"content": "Break the problem into the hours of each day, and add them."}, None),
     ],
