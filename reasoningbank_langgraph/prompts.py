@@ -100,6 +100,19 @@ Write one short tip that would help another student with other problems of this 
 kind of problem the tip is for ("When a problem asks for ..."), and which steps solve it. Use general words: no \
 numbers and no names from this problem."""
 
+# Where the right answer is a number, so that the program can be checked against it. It is read, and never run.
+TIP_PROGRAM = """\
+A student solved this problem:
+{task}
+
+The solution, which is right:
+{trajectory}
+
+Write it as a short Python program for all problems of this kind. Every number that the problem gives becomes a \
+variable with a name in general words that says what it is, also a factor or a percentage; no name of a person or a \
+place is in it. Then come the steps, each a line that computes a named quantity from the ones before. The last line \
+computes what is asked for. No comments, no functions, no print."""
+
 TIP_AGAIN = """\
 Write the tip again, shorter: two whole sentences at most, in plain text, beginning with "When". Use general words: \
 no numbers and no names from this problem."""

@@ -4,6 +4,7 @@
 - `asking`: how a model is asked for lessons: once, and again where nothing usable came
 - `acceptance`: which lessons of a reply the bank may hold: general ones, in the model's own words, and no others
 - `tips`: a short tip in plain text as a lesson: how weak models are read
+- `formulas`: a short program as a lesson, kept if it computes the right answer: how weak models write of numbers
 - `wording`: lessons that nobody could use as they are worded
 - `literals`: details of one task that no general lesson names: its numbers, its answer, its names, its links
 - `contrast`: lessons from what sets several attempts at one task apart (paper section 4)

@@ -32,6 +32,7 @@ _TEMPLATES = (
     prompts.EXTRACT_USER,
     prompts.TIP_USER,
     prompts.TIP_USER_SHORT,
+    prompts.TIP_PROGRAM,
     prompts.TIP_AGAIN,
     prompts.EXTRACT_SUCCESS,
     prompts.EXTRACT_FAILURE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.context import room_in
@@ -14,12 +14,13 @@ from reasoningbank_langgraph.chat.parameters import TEACHES_FROM, TINY_BELOW, is
 from reasoningbank_langgraph.chat.refusals import kind_of_failure
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction.acceptance import Extraction, accept
+from reasoningbank_langgraph.extraction.formulas import parse_formula
 from reasoningbank_langgraph.extraction.tips import parse_tip
 from reasoningbank_langgraph.messages import content_text
 from reasoningbank_langgraph.parsing import parse_items
 from reasoningbank_langgraph.records import Attempt, VerdictStatus
 from reasoningbank_langgraph.text import clean_line, clean_text, redact_secrets
-from reasoningbank_langgraph.text.trajectory import Room
+from reasoningbank_langgraph.text.trajectory import Room, task_block, trajectory_block
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -69,6 +70,19 @@ def items_schema(cap: int) -> dict[str, Any]:
     item = {"type": "object", "properties": fields, "required": list(fields)}
     items = {"type": "array", "minItems": 1, "maxItems": cap, "items": item}
     return {"type": "object", "properties": {"items": items}, "required": ["items"]}
+
+
+def ask_formula(attempt: Attempt, limits: ModelLimits) -> Dialogue[Extraction]:
+    """Ask a weak model for the solution of a right attempt as a program, which is kept as a lesson if it is right."""
+    question = prompts.TIP_PROGRAM.format(
+        task=task_block(attempt, limits.room.task), trajectory=trajectory_block(attempt, limits.room.trajectory)
+    )
+    prompt = [SystemMessage(prompts.TIP_SYSTEM), HumanMessage(redact_secrets(question).text)]
+    try:
+        reply = yield Request(prompt, None, limits.max_tokens)
+    except ModelError as error:
+        return Extraction([], "error", raw=str(error), failure=kind_of_failure(error))
+    return accept([attempt], reply, 1, lambda reply: parse_formula(reply, attempt))
 
 
 def ask_lessons(

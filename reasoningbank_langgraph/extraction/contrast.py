@@ -26,6 +26,7 @@ CONTRAST_HASH = prompts.prompt_hash(
     prompts.TIP_SYSTEM,
     prompts.TIP_USER,
     prompts.TIP_USER_SHORT,
+    prompts.TIP_PROGRAM,
     prompts.TIP_AGAIN,
     prompts.GENERAL_USER,
     prompts.CONTRAST_ATTEMPT,

@@ -12,7 +12,8 @@ from reasoningbank_langgraph.chat.dialogue import Dialogue
 from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.extraction.acceptance import Extraction
-from reasoningbank_langgraph.extraction.asking import ModelLimits, ask_lessons
+from reasoningbank_langgraph.extraction.asking import ModelLimits, ask_formula, ask_lessons
+from reasoningbank_langgraph.extraction.formulas import has_formula
 from reasoningbank_langgraph.records import ITEMS_PER_ATTEMPT, Attempt, Verdict
 from reasoningbank_langgraph.text import clean_line
 from reasoningbank_langgraph.text.trajectory import answer_block, task_block, trajectory_block
@@ -26,6 +27,7 @@ PROMPT_HASH = prompts.prompt_hash(
     prompts.TIP_SYSTEM,
     prompts.TIP_USER,
     prompts.TIP_USER_SHORT,
+    prompts.TIP_PROGRAM,
     prompts.TIP_AGAIN,
     prompts.GENERAL_USER,
     prompts.EXTRACT_SUCCESS,
@@ -46,8 +48,10 @@ class Judged(NamedTuple):
 class LessonExtractor(Runnable[Judged, Extraction]):
     """Asks a model for at most three lessons; success and failure each have their prompt.
 
-    A weak model (see `chat.parameters`) is asked for one tip in plain words, and only about successes: what models of
-    1.5 billion parameters say of their mistakes is mostly wrong, also when they are told the right answer. One of fewer
+    A weak model (see `chat.parameters`) is asked for one lesson, and only about successes: what models of 1.5 billion
+    parameters say of their mistakes is mostly wrong, also when they are told the right answer. Where the answer is a
+    number, it writes the solution as a short program in named quantities, which becomes the lesson if it computes the
+    right answer; it is read and never run. Else, and for all other tasks, it writes a tip in plain words. One of fewer
     than 300 million parameters is asked nothing. With an indeterminate verdict no model is asked, and there are no
     lessons.
 
@@ -81,6 +85,10 @@ class LessonExtractor(Runnable[Judged, Extraction]):
         if not self.limits.learns_from([verdict.status]):
             return Extraction([], "weak_model")
         room, weak = self.limits.room, self.limits.weak
+        if weak and has_formula(attempt):
+            formula = yield from ask_formula(attempt, self.limits)
+            if formula.items or formula.reason == "error":
+                return formula
         rationale = clean_line(verdict.rationale) or "no reason was given"
         if verdict.status == "failure" and attempt.reference:
             right = clean_line(attempt.reference)[:_REFERENCE]

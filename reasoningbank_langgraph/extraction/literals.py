@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from reasoningbank_langgraph.math_answers import extract_answer
 from reasoningbank_langgraph.records import Attempt
@@ -40,6 +41,11 @@ def task_literals(*attempts: Attempt) -> frozenset[str]:
 def _literals(attempt: Attempt) -> set[str]:
     numbers = {number for number in _numbers(attempt.task) if len(number) > 1 and number not in _ROUND}
     return numbers | _names(attempt.task) | set(_LINK.findall(attempt.task)) | _answers(attempt)
+
+
+def task_numbers(attempt: Attempt) -> frozenset[Fraction]:
+    """Return the numbers that a task states in digits."""
+    return frozenset(map(Fraction, _numbers(attempt.task)))
 
 
 def named_literals(text: str, literals: frozenset[str]) -> list[str]:

@@ -25,9 +25,10 @@ _PROMPT = re.compile(
     re.IGNORECASE,
 )
 _TITLES = """
-    advice|description|general advice|general tip|key takeaway|lesson|lesson learned|math problem|memory item|method
-    name of the method|problem|problem solving|problem solving steps|reading the problem|read the problem|solution|steps
-    the problem|tip|title|understand the problem|understanding the problem|understand the question|word problem
+    advice|amount|answer|description|final answer|general advice|general tip|key takeaway|lesson|lesson learned
+    math problem|memory item|method|name of the method|problem|problem solving|problem solving steps
+    read the problem|reading the problem|result|solution|steps|the problem|tip|title|total|understand the problem
+    understand the question|understanding the problem|word problem
     """
 _EMPTY_TITLES = frozenset(title.strip() for title in _TITLES.replace("\n", "|").split("|"))
 _EMPTY_WORDS = """

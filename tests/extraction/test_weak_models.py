@@ -25,7 +25,8 @@ REPLY = lessons("add what comes in", "draw it", "count twice")
 
 
 def attempt(steps="37 + 45 = 82"):
-    return Attempt(task=TASK, messages=[("user", TASK), ("ai", steps)], answer="82", reference="82")
+    """Its answer is no number, so a weak model is asked for a tip and not for a program."""
+    return Attempt(task=TASK, messages=[("user", TASK), ("ai", steps)], answer="82 in all", reference="82 in all")
 
 
 def model(tokens, script=lambda _: REPLY):

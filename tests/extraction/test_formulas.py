@@ -1,0 +1,122 @@
+"""A weak model writes the solution as a program, which is a lesson if it computes the right answer."""
+
+import pytest
+from langchain_core.messages import AIMessage
+
+from reasoningbank_langgraph.extraction import Judged, LessonExtractor
+from reasoningbank_langgraph.extraction.formulas import parse_formula
+from reasoningbank_langgraph.records import Attempt, Verdict
+from reasoningbank_langgraph.testing import ScriptedChatModel
+
+TASK = "Anna works 6 hours at $14 an hour and Ben 2 hours. A fee of 5 dollars is taken from each. How much do they get?"
+PROGRAM = """```python
+hourly_rate = 14
+anna_hours = 6
+ben_hours = 2
+unused = 99
+pay = hourly_rate * (anna_hours + ben_hours)  # both
+total_pay = pay - 2 * 5
+print(total_pay)
+```"""
+LESSON = {
+    "title": "Total pay",
+    "description": "Use this when a problem asks for the total pay and gives the hourly rate, first hours and second "
+    "hours.",
+    "content": "Compute pay = hourly rate * (first hours + second hours), then total pay = pay - a given number * "
+    "a given number.",
+}
+TIP = "When a problem asks for the pay of several people, you multiply the rate by all hours and subtract the fees."
+SUCCESS = Verdict(status="success", judge="x")
+
+
+def attempt(answer="102", reference=None, task=TASK):
+    return Attempt(
+        task=task, messages=[("user", task), ("ai", f"So it is {answer}.")], answer=answer, reference=reference
+    )
+
+
+def weak(*replies):
+    return ScriptedChatModel([AIMessage(text) for text in replies], metadata={"parameters": 1_500_000_000})
+
+
+def test_a_program_that_computes_the_right_answer_is_a_lesson_in_named_quantities_without_numbers_and_names():
+    chat = weak(PROGRAM)
+    assert LessonExtractor(chat).invoke(Judged(attempt(), SUCCESS)).items == [LESSON]
+    assert "Write it as a short Python program" in chat.calls[0][-1].text
+
+
+@pytest.mark.parametrize("answer", ["102", r"\boxed{102}", "$102", "They get 102 dollars.\n#### 102"])
+def test_the_answer_may_be_written_in_any_way(answer):
+    assert parse_formula(AIMessage(PROGRAM), attempt(answer)).items == [LESSON]
+
+
+def test_a_program_with_another_result_is_left_out_and_a_tip_is_asked_for():
+    chat = weak(PROGRAM, TIP)
+    [lesson] = LessonExtractor(chat).invoke(Judged(attempt("101"), SUCCESS)).items
+    assert lesson["content"].startswith("You multiply the rate")
+    assert len(chat.calls) == 2
+
+
+def test_the_known_answer_goes_before_the_one_of_the_attempt():
+    assert parse_formula(AIMessage(PROGRAM), attempt("7", "102")).items == [LESSON]
+    assert parse_formula(AIMessage(PROGRAM), attempt("102", "7")).items == []
+
+
+def test_where_the_answer_is_no_number_no_program_is_asked_for():
+    chat = weak(TIP)
+    assert LessonExtractor(chat).invoke(Judged(attempt("both of them"), SUCCESS)).items
+    assert "Python" not in chat.calls[0][-1].text
+
+
+def test_a_model_that_cannot_be_reached_is_asked_no_second_time():
+    def away(_):
+        raise ConnectionError("away")
+
+    chat = ScriptedChatModel(away, metadata={"parameters": 1_500_000_000})
+    assert LessonExtractor(chat).invoke(Judged(attempt(), SUCCESS)).reason == "error"
+
+
+def test_numbers_of_a_method_stay_and_those_of_the_task_go():
+    task = "A car drives 90 km in 45 minutes, then half as far. How many km is that in all?"
+    program = "way = 90\nsecond_way = way / 2\nwhole_way = way + second_way + 0 * 45 * 60"
+    [lesson] = parse_formula(AIMessage(program), attempt("135", task=task)).items
+    assert lesson["content"] == (
+        "Compute second way = way / 2, then whole way = way + second way + a given number * a given number * 60."
+    )
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "",
+        "no program",
+        "total = 102",
+        "a = 102\ntotal = a",
+        "a = 100\ntotal = a + 2 + b",
+        "a = 51\na = a * 2",
+        "total = 51\ntotal += 51",
+        "a = b = 51\ntotal = a + b",
+        "a, b = 51, 51\ntotal = a + b",
+        "a = 51\ntotal = sum([a, a])",
+        "import os\na = 51\ntotal = a + a",
+        "a = 51\nfor _ in range(2):\n    total = a + a",
+        "a = 51\ntotal = a + a if a else 0",
+        "a = 51\ntotal = (lambda: a + a)()",
+        "a = 51\ntotal = a.real + a",
+        "a = 51\ntotal = a + a + 0 ** 9",
+        "a = 51\ntotal = a + a + True",
+        "a = 51\ntotal = a + a + 0 * 1e999",
+        "a = 0\ntotal = 102 / a",
+        "a = 51\ntotal = a + a\nprint('\\d')",
+        "a = 3\n" + "\n".join(f"a{n} = a{n - 1} * a{n - 1}" for n in range(1, 60)).replace("a0", "a"),
+        "a = 51\ntotal = " + "(" * 900 + "a + a" + ")" * 900,
+        "a = 51\ntotal = a + a" + " + 0" * 900,
+        "größe = 51\ntotal = größe + größe",
+        "\n".join(f"a{n} = 1" for n in range(102)) + "\ntotal = " + " + ".join(f"a{n}" for n in range(102)),
+        "a = 1\n" + "\n".join(f"a{n} = a + {n}" for n in range(9)) + "\ntotal = a0 + a8 + 92 + a1 + a2 + a3 + a4 - 14",
+    ],
+    ids=range(26),
+)
+def test_what_is_no_short_arithmetic_with_the_right_result_gives_no_lesson(program):
+    found = parse_formula(AIMessage(program), attempt())
+    assert (found.items, found.reason) == ([], "unparsed")
