@@ -116,3 +116,29 @@ async def test_the_graph_that_langgraph_json_names_solves_and_learns(monkeypatch
         assert len(result["written"]) == len(store.search(("math",)))
     finally:
         module.model.close()
+
+
+class WithTools(ScriptedChatModel):
+    def bind_tools(self, tools, **options):
+        return self
+
+
+def test_the_transcript_of_an_agent_shows_its_calls_their_errors_the_verdict_and_what_is_remembered():
+    shop = loaded(REPOSITORY / "examples" / "agent" / "shop.py")
+
+    def reply(messages):
+        if "teach problem solving" in messages[0].text:
+            return AIMessage(lessons("look the price up in the singular"))
+        if messages[-1].type == "tool":
+            return AIMessage(r"It is \boxed{60}.")
+        return AIMessage("", tool_calls=[{"name": "price", "args": {"item": "kettles"}, "id": "1"}])
+
+    said = "\n".join(shop.transcript(WithTools(reply), InMemoryStore()))
+    first, second = said.split("\n## ")[1:3]
+    assert "`price(item='kettles')`" in first
+    assert "*price*: " in first
+    assert "items are named in the singular" in first
+    assert "judged: success" in first
+    assert "memory learns: look the price up" in first
+    assert "memory shows: look the price up" in second
+    assert "judged: failure" in second
