@@ -81,10 +81,11 @@ def main():
     done = [json.loads(line) for line in REPLIES.read_text().splitlines()] if REPLIES.exists() else []
     with resolve_model(options.model, temperature=0) as choice, REPLIES.open("a") as file:
         name = choice.chat.model_name
-        known = {row["task"] for row in done if row["model"] == name}
+        known = {(row["task"], row["weak"]) for row in done if row["model"] == name}
         for problem in list(read_problems(PROBLEMS))[:: 84 // options.problems][: options.problems]:
-            group = [] if problem.text in known else list(attempts_at(choice.chat, problem))
-            for weak in (True, False):
+            forms = [weak for weak in (True, False) if (problem.text, weak) not in known]
+            group = list(attempts_at(choice.chat, problem)) if forms else []
+            for weak in forms:
                 file.writelines(
                     json.dumps(row, ensure_ascii=False) + "\n" for row in record(choice.chat, group, name, weak=weak)
                 )
