@@ -51,9 +51,14 @@ class ModelLimits(NamedTuple):
         return cls(cap, room_in(model, cap), weak, parameters_of(model))
 
     @property
+    def is_tiny(self) -> bool:
+        """Whether it is known to have less than a billion parameters."""
+        return (self.parameters or TINY_BELOW) < TINY_BELOW
+
+    @property
     def tip(self) -> str:
         """The prompt for a tip."""
-        return prompts.TIP_USER if (self.parameters or TINY_BELOW) >= TINY_BELOW else prompts.TIP_USER_SHORT
+        return prompts.TIP_USER_SHORT if self.is_tiny else prompts.TIP_USER
 
     def learns_from(self, statuses: Collection[VerdictStatus]) -> bool:
         """Say whether its lessons on attempts with these verdicts are worth asking for."""

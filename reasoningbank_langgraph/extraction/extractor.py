@@ -51,9 +51,9 @@ class LessonExtractor(Runnable[Judged, Extraction]):
     A weak model (see `chat.parameters`) is asked for one lesson, and only about successes: what models of 1.5 billion
     parameters say of their mistakes is mostly wrong, also when they are told the right answer. Where the answer is a
     number, it writes the solution as a short program in named quantities, which becomes the lesson if it computes the
-    right answer; it is read and never run. Else, and for all other tasks, it writes a tip in plain words. One of fewer
-    than 300 million parameters is asked nothing. With an indeterminate verdict no model is asked, and there are no
-    lessons.
+    right answer; it is read and never run. Else, and for all other tasks, it writes a tip in plain words; a model of
+    less than a billion parameters writes none where its program is not right. One of fewer than 300 million is asked
+    nothing. With an indeterminate verdict no model is asked, and there are no lessons.
 
     Args:
         model: the chat model that distils.
@@ -87,7 +87,7 @@ class LessonExtractor(Runnable[Judged, Extraction]):
         room, weak = self.limits.room, self.limits.weak
         if weak and has_formula(attempt):
             formula = yield from ask_formula(attempt, self.limits)
-            if formula.items or formula.reason == "error":
+            if formula.items or formula.reason == "error" or self.limits.is_tiny:
                 return formula
         rationale = clean_line(verdict.rationale) or "no reason was given"
         if verdict.status == "failure" and attempt.reference:

@@ -35,8 +35,8 @@ def attempt(answer="102", reference=None, task=TASK):
     )
 
 
-def weak(*replies):
-    return ScriptedChatModel([AIMessage(text) for text in replies], metadata={"parameters": 1_500_000_000})
+def weak(*replies, parameters=1_500_000_000):
+    return ScriptedChatModel([AIMessage(text) for text in replies], metadata={"parameters": parameters})
 
 
 def test_a_program_that_computes_the_right_answer_is_a_lesson_in_named_quantities_without_numbers_and_names():
@@ -55,6 +55,12 @@ def test_a_program_with_another_result_is_left_out_and_a_tip_is_asked_for():
     [lesson] = LessonExtractor(chat).invoke(Judged(attempt("101"), SUCCESS)).items
     assert lesson["content"].startswith("You multiply the rate")
     assert len(chat.calls) == 2
+
+
+def test_of_a_model_of_less_than_a_billion_parameters_a_program_is_all_that_is_asked_for():
+    chat = weak(PROGRAM, TIP, parameters=500_000_000)
+    assert LessonExtractor(chat).invoke(Judged(attempt("101"), SUCCESS)).reason == "unparsed"
+    assert len(chat.calls) == 1
 
 
 def test_the_known_answer_goes_before_the_one_of_the_attempt():
