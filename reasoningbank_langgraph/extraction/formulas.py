@@ -24,7 +24,8 @@ from reasoningbank_langgraph.records import Attempt
 _LONGEST, _MOST_GIVENS, _MOST_STEPS, _BITS = 2_000, 6, 4, 400
 """Characters of a program, quantities and steps of a lesson, and bits of a number on the way."""
 _CODE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
+_NAME = re.compile(r"(?=\w*[A-Za-z]{3})[A-Za-z][A-Za-z0-9_]{0,59}")
+"""With a word in it: "a1" and "n" say nothing without their problem."""
 _PARTS = re.compile(r"[A-Za-z]\w*|[\d.]+(?:e[+-]?\d+)?")
 _SMALL = frozenset(map(Fraction, (1, 2, 3, 7, 10, 12, 24, 52, 60, 100, 365, 1000)))
 """Numbers that a method may hold: doubles and halves, percentages, and the parts of hours, days, weeks and years."""
