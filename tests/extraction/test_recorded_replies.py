@@ -40,8 +40,8 @@ def test_a_recorded_reply_is_read_as_it_was(row):
 
 
 @pytest.mark.parametrize("weak", [True, False])
-def test_every_kind_of_request_is_among_the_replies_and_most_gave_lessons(weak):
+def test_every_kind_of_request_is_among_the_replies_and_at_least_half_gave_lessons(weak):
     rows = [row for row in ROWS if row["weak"] is weak]
     kinds = {"success"} if weak else {"success", "failure", "contrast"}
     assert {row["kind"] for row in rows} == kinds
-    assert sum(bool(row["lessons"]) for row in rows) > len(rows) / 2
+    assert sum(bool(row["lessons"]) for row in rows) >= len(rows) / 2
