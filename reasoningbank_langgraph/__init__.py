@@ -31,6 +31,7 @@ Names are imported when they are first used, so importing the package loads neit
 - `math_solver`: the bundled solver for math problems, and the files problems come in
 - `local`: a language model on this machine: model files, and a server on loopback that only this process can use
 - `experiments`: does memory help? Arms, controls and statistics that say so honestly
+- `train`: from a bank to weights
 - `cli`: the command `reasoningbank`
 - `testing`: public helpers for tests: fakes that need no network, and the contract that a store has to meet
 - `loopback`: listening on loopback, where only programs of this machine can come

@@ -13,12 +13,12 @@ from reasoningbank_langgraph.bank.adding import WeighedResult
 from reasoningbank_langgraph.bank.arguments import as_ids, check_store
 from reasoningbank_langgraph.bank.branches import checkpointed, latest, orphans
 from reasoningbank_langgraph.bank.exchange import importing, jsonl
+from reasoningbank_langgraph.bank.exchange.harvesting import Harvesting
 from reasoningbank_langgraph.bank.exchange.importing import Imported
 from reasoningbank_langgraph.bank.exchange.migrating import Migrating
 from reasoningbank_langgraph.bank.item_values import Match, check_match
 from reasoningbank_langgraph.bank.lineage.contradictions import Contradicting
 from reasoningbank_langgraph.bank.lineage.why import Explaining
-from reasoningbank_langgraph.bank.reading import BankReader
 from reasoningbank_langgraph.bank.rows import guarding
 from reasoningbank_langgraph.bank.snapshots import Past
 from reasoningbank_langgraph.bank.upkeep import forgetting
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
-class MemoryBank(BankReader, Redistilling, Pruning, Merging, Resolving, Explaining, Contradicting, Migrating):
+class MemoryBank(Harvesting, Redistilling, Pruning, Merging, Resolving, Explaining, Contradicting, Migrating):
     """The lessons of one namespace, and the episodes they were learned from.
 
     Args:

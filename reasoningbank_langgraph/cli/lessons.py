@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +24,7 @@ from reasoningbank_langgraph.cli.bank import (
 from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, known_by, parse_id, parse_namespace
 from reasoningbank_langgraph.cli.solve_report import plural
 from reasoningbank_langgraph.cli.terminal import console, named_errors
+from reasoningbank_langgraph.cli.train.harvest import print_fed, require_harvests
 from reasoningbank_langgraph.embeddings import embedder_name
 from reasoningbank_langgraph.namespaces import check_filled
 from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt
@@ -157,11 +158,14 @@ def forget(
             "--cascade/--no-cascade", help="Also delete what was learned in runs that were shown these lessons."
         ),
     ] = True,
+    harvest: Annotated[
+        list[Path] | None, typer.Option(help="Harvest whose rows to name that came from these; give it again for more.")
+    ] = None,
     bank: BankFolder = DEFAULT_FOLDER,
 ) -> None:
     """Delete lessons for good; `bank vacuum` then erases their text from the files.
 
-    Nothing outside the namespace is deleted. Checkpoints that hold lessons are not touched.
+    Nothing outside the namespace is deleted. Checkpoints that hold lessons, harvests and models are not touched.
     """
     options = {"item": item, "thread": thread, "run": run, "experience": experience}
     given = {name: parse_id(value) for name, value in options.items() if value is not None}
@@ -169,18 +173,25 @@ def forget(
         raise typer.BadParameter("give exactly one of --item, --thread, --run, --experience and --all")
     with open_bank(bank) as store:
         memory = filled_bank(store, namespace)
+        require_harvests(harvest or ())
         if everything:
             _forget_all(memory, yes=yes)
-            return
-        ((option, name),) = given.items()
-        before = _records(memory)
-        if name not in {known_by(record)[option] for record in before.values()}:
-            raise _unknown(f"--{option}", name, namespace)
-        chosen: dict[str, Any] = {"id" if option == "item" else f"{option}_id": name}
-        memory.forget(**chosen, cascade=cascade)
-        gone = before.keys() - _records(memory).keys()
-        removed = [record for key, record in before.items() if key in gone]
-        console.print(f"{_count(removed)} removed" + "".join(f"\n  {format_id(record.id)}" for record in removed))
+        else:
+            _forget(memory, namespace, given, cascade=cascade)
+        for folder in harvest or ():
+            print_fed(folder, memory)
+
+
+def _forget(memory: MemoryBank, namespace: str, given: Mapping[str, str], *, cascade: bool) -> None:
+    ((option, name),) = given.items()
+    before = _records(memory)
+    if name not in {known_by(record)[option] for record in before.values()}:
+        raise _unknown(f"--{option}", name, namespace)
+    chosen: dict[str, Any] = {"id" if option == "item" else f"{option}_id": name}
+    memory.forget(**chosen, cascade=cascade)
+    gone = before.keys() - _records(memory).keys()
+    removed = [record for key, record in before.items() if key in gone]
+    console.print(f"{_count(removed)} removed" + "".join(f"\n  {format_id(record.id)}" for record in removed))
 
 
 def _forget_all(memory: MemoryBank, *, yes: bool) -> None:

@@ -59,6 +59,7 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
         ExperimentError                            an experiment cannot start or continue as it is
             UnlearnedProblemsError                 train problems failed: the bank is not complete
             FrozenBankError                        a bank is not the one that rows were made with
+        HarvestError                               training data cannot be made, or a folder holds none
         MissingDependencyError (ImportError)       an optional package is not installed
         ScriptError (AssertionError)               a scripted model ran out of replies or refused a call
 
@@ -83,6 +84,7 @@ from reasoningbank_langgraph.errors.bank import (
 from reasoningbank_langgraph.errors.base import (
     ExperimentError,
     FrozenBankError,
+    HarvestError,
     MissingDependencyError,
     ReasoningBankError,
     ScriptError,
@@ -160,6 +162,7 @@ __all__ = [
     "FieldTooLongError",
     "ForkedStoreError",
     "FrozenBankError",
+    "HarvestError",
     "ImportFileError",
     "InvalidFilterError",
     "InvalidMomentError",

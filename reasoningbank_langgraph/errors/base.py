@@ -37,6 +37,10 @@ class FrozenBankError(ExperimentError):
         )
 
 
+class HarvestError(ReasoningBankError):
+    """Training data cannot be made from these sources in this folder, or a folder holds none."""
+
+
 class MissingDependencyError(ReasoningBankError, ImportError):
     """An optional package is needed and not installed."""
 

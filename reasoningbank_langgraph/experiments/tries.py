@@ -81,6 +81,12 @@ class Tries:
         }
         self._lock, self._making = threading.Lock(), dict[TryKey, threading.Lock]()
 
+    @property
+    def made(self) -> list[Try]:
+        """All that are there."""
+        with self._lock:
+            return list(self._made.values())
+
     def take(self, key: TryKey, make: Callable[[], Try]) -> Try:
         """Return a try, made now if it is not there yet. What fails is not kept, and made again by the next call."""
         with self._lock:

@@ -29,6 +29,7 @@ BANK_FILES = {
 """What the folder of a bank holds, where only its owner may read."""
 OTHER_FILES = {
     "~/.cache/reasoningbank/models": "what `reasoningbank model pull` fetched; `--dir` names another folder",
+    "the folder of a harvest": "training data with the texts of attempts, for its owner alone; `harvest` names it",
     "the folder of an experiment": "rows, settings, plots and the page; `--out` names it",
 }
 

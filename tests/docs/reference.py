@@ -67,6 +67,7 @@ MODULES = {
     "math_answers": ("ExtractedAnswer", "equivalent", "extract_answer", "final_answer", "is_refusal", "same_answer"),
     "parsing": ("ParsedItems", "parse_items", "parse_verdict"),
     "text": ("Redacted", "clean_line", "clean_text", "fence", "redact_secrets", "render_memories"),
+    "train.harvest": ("Harvest", "Origin", "Source", "TaintedRow", "harvest", "read_card", "tainted_rows"),
     "view": ("create_view", "serve_view"),
 }
 """Public modules and their names, beside those of the top level."""

@@ -48,6 +48,7 @@ ACCEPTED = (
     "text.memories.Memory",
     "agents.tool_results.ToolCheck",
     "agents.checks.RiskyCall",
+    "train.harvest.making.Prompt",
     "testing.fakes.Script",
     "testing.fakes.Reply",
 )

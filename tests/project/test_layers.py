@@ -30,8 +30,11 @@ ROWS = [
     ["math_solver", "mcp", "testing", "view"],
     ["local"],
     ["experiments"],
+    ["train"],
     ["cli"],
 ]
+DOORS = {("bank", "train")}
+"""Methods that stand where users look for them and load what is behind them when they are called."""
 ROW = {name: number for number, names in enumerate(ROWS) for name in names}
 HEAVY = ["torch", "chromadb", "langchain_openai", "sentence_transformers", "sympy", "transformers", "rich", "typer"]
 
@@ -54,7 +57,8 @@ def test_every_file_imports_only_from_rows_above_its_own():
             continue
         assert layer(path) in ROW, f"{path} has no row"
         for target in imported(path):
-            assert target == layer(path) or ROW[target] < ROW[layer(path)], f"{path} imports {target}"
+            below = target == layer(path) or ROW[target] < ROW[layer(path)]
+            assert below or (layer(path), target) in DOORS, f"{path} imports {target}"
 
 
 def test_only_the_store_folder_imports_chromadb():

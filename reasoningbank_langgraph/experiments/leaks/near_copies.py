@@ -25,14 +25,14 @@ _BLOCK = 512
 
 
 def near_duplicates(
-    learned: Sequence[Problem], solved: Sequence[Problem], embeddings: Embeddings
+    learned: Sequence[Problem], solved: Sequence[Problem], embeddings: Embeddings | None
 ) -> list[NearDuplicate]:
     """Return the pairs that are nearly the same by text or by meaning; every pair is looked at.
 
     Args:
         learned: the problems that lessons come from.
         solved: the problems that are solved with them; where they are the same ones, each pair is there once.
-        embeddings: give the meaning.
+        embeddings: give the meaning; None to compare the texts alone.
     """
     if not learned or not solved:
         return []
@@ -92,7 +92,9 @@ def _shape(text: str) -> str:
     return _DIGITS.sub("#", normalise_task(bare))
 
 
-def _meanings(embeddings: Embeddings, problems: Sequence[Problem]) -> np.ndarray:
+def _meanings(embeddings: Embeddings | None, problems: Sequence[Problem]) -> np.ndarray:
+    if embeddings is None:
+        return np.zeros((len(problems), 1), dtype=np.float32)
     return _unit(np.asarray(embeddings.embed_documents([problem.text for problem in problems]), dtype=np.float32))
 
 

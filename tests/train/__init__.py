@@ -1,0 +1,1 @@
+"""Tests of training data, adapters and what is made of them."""

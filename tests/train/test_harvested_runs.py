@@ -1,0 +1,97 @@
+"""Rows of experiments are harvested: those of the train problems, with their texts, and of one tenant."""
+
+import json
+
+import pytest
+
+from reasoningbank_langgraph.errors import HarvestError
+from reasoningbank_langgraph.experiments.results import CONFIG
+from reasoningbank_langgraph.experiments.tries import Tries, Try
+from reasoningbank_langgraph.train.harvest import harvest, read_card
+from tests.train.attempts import NAMESPACE, TASKS, attempt, bank_of, learned, rows_in, run_of, said
+
+
+def tried(number, right, text):
+    given = {"id": "p0", "seed": 0, "number": number, "request": f"request {number}", "reply_length": len(text)}
+    return Try(**given, right=right, reply=text, answer="72" if right else "96")
+
+
+def test_by_default_only_rows_that_learned_from_train_problems_are_taken(tmp_path):
+    test_row = learned("p9").model_copy(update={"arm": "baseline", "problem": TASKS[1]})
+    run = run_of(tmp_path / "run", learned(), learned("p1", right=False), test_row)
+    made = harvest(tmp_path / "out", runs=[run], validation=0)
+    assert [one["prompt"][-1]["content"] for one in rows_in(tmp_path / "out")] == [TASKS[0]]
+    (source,) = made.rows[0].sources
+    assert (source.kind, source.run, source.id, source.judge) == ("row", "run/learning/0", "p0", "reference")
+    assert (made.namespace, made.runs) == ((), ("run",))
+    named = harvest(tmp_path / "named", runs=[run], arms=["baseline"], validation=0)
+    assert [row.sources[0].run for row in named.rows] == ["run/baseline/0"]
+
+
+def test_tries_of_an_arm_that_makes_several_are_samples_and_pairs(tmp_path):
+    row = learned().model_copy(update={"arm": "vote-3", "attempts": 3})
+    run = run_of(tmp_path / "run", row)
+    tries = Tries(run)
+    for one in (
+        tried(0, True, row.reply),
+        tried(1, True, "48 and half of 48, 24: 72, so \\boxed{72}."),
+        tried(2, False, "48 + 48 = 96, so \\boxed{96}."),
+    ):
+        tries.take(one.key, lambda one=one: one)
+    made = harvest(tmp_path / "out", runs=[run], arms=["vote-3"], validation=0)
+    assert said(rows_in(tmp_path / "out")) == sorted([row.reply, "48 and half of 48, 24: 72, so \\boxed{72}."])
+    assert dict(made.left_out) == {"same text": 1}
+    (pair,) = rows_in(tmp_path / "out", "preferences.jsonl")
+    assert said([pair], "rejected") == ["48 + 48 = 96, so \\boxed{96}."]
+
+
+def test_an_arm_that_failed_first_makes_the_task_of_a_later_one_weigh_more(tmp_path):
+    missed = learned(right=False).model_copy(update={"arm": "baseline"})
+    solved = learned(shown=("m1",), memory_length=5).model_copy(update={"arm": "memory"})
+    run = run_of(tmp_path / "run", missed, solved)
+    harvest(tmp_path / "out", runs=[run], arms=["baseline", "memory"], validation=0)
+    assert [row["weight"] for row in rows_in(tmp_path / "out")] == [2]
+
+
+def test_rows_without_texts_are_counted_and_a_secret_in_one_keeps_it_out(tmp_path):
+    secret = learned("p1", text="Ask ann@example.org: 48 + 24 = \\boxed{72}.")
+    run = run_of(tmp_path / "run", learned(), secret, learned("p2"))
+    kept = [line for line in (run / "texts.jsonl").read_text().splitlines() if '"p2"' not in line]
+    (run / "texts.jsonl").write_text("\n".join([*kept, ""]))
+    made = harvest(tmp_path / "out", runs=[run], validation=0)
+    assert dict(made.left_out) == {"held a secret": 1, "no text": 1}
+    assert [row.sources[0].id for row in made.rows] == ["p0"]
+
+
+def test_an_arm_without_rows_is_named_with_those_that_have_some(tmp_path):
+    run = run_of(tmp_path / "run", learned())
+    with pytest.raises(HarvestError, match="no rows of memory, but of these arms: learning"):
+        harvest(tmp_path / "out", runs=[run], arms=["memory"])
+    only_test = run_of(tmp_path / "test", learned().model_copy(update={"arm": "baseline"}))
+    with pytest.raises(HarvestError, match=r"no rows of learning\*, but of these arms: baseline"):
+        harvest(tmp_path / "out", runs=[only_test])
+    with pytest.raises(HarvestError, match="nothing to harvest"):
+        harvest(tmp_path / "out")
+
+
+@pytest.mark.parametrize(("shown", "is_refused"), [(["math", "bob"], True), (["math", "ann"], False), ([], False)])
+def test_a_run_that_showed_the_bank_of_another_tenant_is_refused(shown, is_refused, tmp_path):
+    run = run_of(tmp_path / "run", learned())
+    (run / CONFIG).write_text(json.dumps({"namespace": shown}))
+    bank = bank_of(attempt("a", TASKS[1], "63 / 9 = 7, so \\boxed{7}."))
+    if is_refused:
+        with pytest.raises(HarvestError, match="math/ann and math/bob: a harvest is of one namespace"):
+            bank.harvest(tmp_path / "out", runs=[run])
+        assert not (tmp_path / "out").exists()
+    else:
+        bank.harvest(tmp_path / "out", runs=[run], validation=0)
+        kinds = {row.sources[0].kind for row in read_card(tmp_path / "out").rows}
+        assert (read_card(tmp_path / "out").namespace, kinds) == (NAMESPACE, {"episode", "row"})
+
+
+def test_two_runs_of_two_tenants_do_not_meet(tmp_path):
+    runs = [run_of(tmp_path / name, learned()) for name in ("ann", "bob")]
+    for run in runs:
+        (run / CONFIG).write_text(json.dumps({"namespace": [run.name]}))
+    with pytest.raises(HarvestError, match="ann and bob"):
+        harvest(tmp_path / "out", runs=runs)
