@@ -28,6 +28,8 @@ MODULES = {
     "bank": (
         "Contradiction",
         "Contradictions",
+        "DatedCredit",
+        "DatedTrial",
         "Imported",
         "Match",
         "MemoryGraph",
