@@ -74,6 +74,8 @@ class RetrievedEvent(_Event):
     """Lessons were retrieved for a task."""
 
     event: Literal["retrieved"]
+    usage: dict[str, int]
+    """What was embedded: `texts` and `characters`. Empty if the store does not tell its embedder."""
     scores: list[float | None]
     """Similarity of each lesson to the task, 0..1; None if the store has no index."""
     namespace: list[str]
@@ -106,6 +108,8 @@ class JudgedEvent(_Event):
     """The reply format the model was asked for; None before its first reply, and without a model."""
     fallbacks: NotRequired[dict[str, int]]
     """How often the server refused each reply format or token cap."""
+    usage: dict[str, int]
+    """What judging used: `calls` of models, and `input_tokens, output_tokens, total_tokens` as their replies say."""
 
 
 class ExtractedEvent(_Event):
@@ -118,6 +122,8 @@ class ExtractedEvent(_Event):
     """How many lessons were left out, by reason."""
     asked: str | None
     fallbacks: dict[str, int]
+    usage: dict[str, int]
+    """What distilling used, as in `JudgedEvent`."""
 
 
 class ConsolidatedEvent(_Event):
@@ -125,6 +131,8 @@ class ConsolidatedEvent(_Event):
 
     event: Literal["consolidated"]
     namespace: list[str]
+    usage: dict[str, int]
+    """What was embedded, as in `RetrievedEvent`."""
     quarantined: NotRequired[list[str]]
     """Ids of lessons that are now known to do harm, and were taken out of sight."""
     effects: NotRequired[dict[Effect, int]]
@@ -161,6 +169,8 @@ class RolloutEvent(_Event):
     checks: int
     usage: dict[str, int]
     """Tokens of all model calls of the rollout: `input_tokens, output_tokens, total_tokens`."""
+    steps: dict[str, dict[str, int]]
+    """The same by step: `judge` and `check` are memory's own, and `solve` is the solver's."""
 
 
 class SelectedEvent(_Event):
@@ -177,6 +187,8 @@ class SelectedEvent(_Event):
     """What they would have used, estimated: each the mean of those made."""
     comparison: Comparison | None
     """None unless rollouts with lessons and without were judged."""
+    usage: dict[str, int]
+    """What comparing used, as in `JudgedEvent`."""
 
 
 Event = RetrievedEvent | JudgedEvent | ExtractedEvent | ConsolidatedEvent | GuardEvent | RolloutEvent | SelectedEvent

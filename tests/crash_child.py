@@ -120,7 +120,7 @@ def life(kind, folder, url, variant, point=None):
         before, lessons = [item.id for item in bank.items()], checkpointed_lessons(saver)
         for thread, task in RUNS:
             go_on(graph, {"configurable": {"thread_id": thread}}, task)
-        items, episodes = bank.items(), bank.episodes()
+        items, episodes, used = bank.items(), bank.episodes(), bank.stats().usage
         written = [
             name
             for thread in "ab"
@@ -134,6 +134,7 @@ def life(kind, folder, url, variant, point=None):
         "ids": ids,
         "written": written,
         "told": told(items),
+        "calls": [used[step]["calls"] for step in ("judge", "extract")],
         "episodes": [episode.id for episode in episodes],
         "experiences": [
             list(dict.fromkeys(record.experience_id for record in records)) for records in (items, episodes)

@@ -62,6 +62,18 @@ class Capped(ScriptedChatModel):
         return super()._generate(messages, stop, run_manager, **kwargs)
 
 
+USED = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
+
+
+class Billed(ScriptedChatModel):
+    """Says of each reply that it took as many tokens."""
+
+    def _generate(self, *args, **options):
+        result = super()._generate(*args, **options)
+        result.generations[0].message.usage_metadata = dict(USED)
+        return result
+
+
 class Tracer(BaseCallbackHandler):
     """Keeps the name and the tags of the calls of models."""
 

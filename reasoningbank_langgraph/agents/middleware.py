@@ -16,6 +16,7 @@ from reasoningbank_langgraph.agents.placing import Placement, check_placement, p
 from reasoningbank_langgraph.agents.tool_results import ToolCheck, ToolResultJudge
 from reasoningbank_langgraph.agents.turns import LEARNING_NAMES, NAMES, Turns, has_begun, view
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
+from reasoningbank_langgraph.chat.tracing import run_name
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template
@@ -250,7 +251,7 @@ def _learning(nodes: LoopNodes, learn: Learn) -> CompiledStateGraph[Any, Any, An
     steps = nodes.learning(learn)
     builder.add_sequence(steps)
     builder.add_edge(START, steps[0][0])
-    return builder.compile(name="learning")
+    return builder.compile(name=run_name("learn"))
 
 
 def _passed_on(step: Any, runtime: Runtime[Any]) -> Any:

@@ -13,6 +13,7 @@ from langgraph.store.base import BaseStore
 from pydantic import BaseModel, Field
 
 from reasoningbank_langgraph.bank import MemoryBank, Recalled, Where, check_question, check_where, ids_of_branch
+from reasoningbank_langgraph.chat.tracing import labels
 from reasoningbank_langgraph.errors import MissingStoreError
 from reasoningbank_langgraph.namespaces import DEFAULT_NAMESPACE, check_template, resolve
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
@@ -109,6 +110,7 @@ def create_recall_tool(
         description=description,
         args_schema=RecallInput,
         response_format="content_and_artifact",
+        **labels("recall"),
     )
 
 

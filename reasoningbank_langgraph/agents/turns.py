@@ -16,7 +16,7 @@ from reasoningbank_langgraph.state.channels import Latest
 _INPUT = ("task_id", "reference")
 _KEPT = ("attempt", "verdict", "extraction", "pending", "memory_error", "unwritten", "written", "kept")
 """Channels of the loop that all middlewares of an agent share."""
-_SHOWN = ("memories", "memory_prompt", "memory_messages", "memory_examples", "trial")
+_SHOWN = ("memories", "memory_prompt", "memory_messages", "memory_examples", "memory_usage", "trial")
 """What each middleware found for the turn, in a channel of its own."""
 
 

@@ -37,8 +37,7 @@ from reasoningbank_langgraph.bank.lineage.why import Why
 from reasoningbank_langgraph.bank.metadata import Where, check_where, is_asked_for
 from reasoningbank_langgraph.bank.minting.choice import check_policy
 from reasoningbank_langgraph.bank.minting.deciding import Treated
-from reasoningbank_langgraph.bank.rows.crediting import DatedCredit
-from reasoningbank_langgraph.bank.rows.guarding import DatedTrial
+from reasoningbank_langgraph.bank.rows.log import BankStats
 from reasoningbank_langgraph.bank.searching import check_question
 from reasoningbank_langgraph.bank.upkeep.distillations import Undone
 from reasoningbank_langgraph.bank.upkeep.pruning import Pruned
@@ -48,10 +47,9 @@ from reasoningbank_langgraph.bank.upkeep.verdicts import ResolveResult
 __all__ = [
     "EXAMPLE_FLOOR",
     "NOTHING",
+    "BankStats",
     "Contradiction",
     "Contradictions",
-    "DatedCredit",
-    "DatedTrial",
     "Imported",
     "Match",
     "MemoryBank",

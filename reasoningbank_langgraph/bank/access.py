@@ -14,7 +14,7 @@ from reasoningbank_langgraph.bank.branches import Branch
 from reasoningbank_langgraph.bank.examples import Recalled, Show
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, find, source_of, to_episode
 from reasoningbank_langgraph.bank.minting.choice import check_policy, for_embedder
-from reasoningbank_langgraph.bank.operations import Ops, Result, arun, rows_where, run
+from reasoningbank_langgraph.bank.operations import Ops, Result, arun, embedded_texts, rows_where, run
 from reasoningbank_langgraph.bank.rows.crediting import utility_of, visible_credits
 from reasoningbank_langgraph.bank.rows.ledger import completed
 from reasoningbank_langgraph.bank.searching import Question, Searched
@@ -27,8 +27,10 @@ from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, LEFT_OUT, besid
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Item, Op
 
+    from reasoningbank_langgraph.chat.tally import Tally
     from reasoningbank_langgraph.policies import Evidence, PolicyLike
     from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt, RetrievedExample
+    from reasoningbank_langgraph.records.usage import Usage
 
 
 class Totals(NamedTuple):
@@ -54,6 +56,8 @@ class StoreAccess:
 
     store: BaseStore
     actor: str
+    tally: Tally
+    """What was used through this object: a row of the ledger says how much of it was new."""
     namespace: Namespace
     match: Match
     _past: Past | None
@@ -67,11 +71,12 @@ class StoreAccess:
         written: Iterable[str],
         pending: PendingAttempt | None,
         cap: int,
+        usage: Usage | None,
     ) -> Ops[adding.WeighedResult]:
         trial, credit = evidence or (None, None)
         chosen = for_embedder(check_policy(policy, self.match), self.store)
         left = adding.Experience(check_items(items), tuple(episodes), trial, credit, chosen, as_ids(written), pending)
-        return adding.add(self.namespace, self.match, left, cap)
+        return adding.add(self.namespace, self.match, left._replace(usage=usage or {}), cap)
 
     def _search(self, question: Question) -> Ops[Searched]:
         return searching.search(self.namespace, self._on_branch(question), self._past)
@@ -137,23 +142,25 @@ class StoreAccess:
         return [to_episode(row) for row in rows]
 
     def _read(self, operation: Ops[Result]) -> Result:
-        return run(operation, self.store)
+        return drive(operation, lambda batch: run(self._completed(batch), self.store))
 
     async def _aread(self, operation: Ops[Result]) -> Result:
-        return await arun(operation, self.store)
+        return await adrive(operation, lambda batch: arun(self._completed(batch), self.store))
 
     def _write(self, operation: Ops[Result]) -> Result:
         self._require_present()
         with writing(self.store, self.namespace):
-            return drive(operation, lambda batch: run(self._completed(batch), self.store))
+            return self._read(operation)
 
     async def _awrite(self, operation: Ops[Result]) -> Result:
         self._require_present()
         async with awriting(self.store, self.namespace):
-            return await adrive(operation, lambda batch: arun(self._completed(batch), self.store))
+            return await self._aread(operation)
 
     def _completed(self, batch: Sequence[Op]) -> Ops[list[Any]]:
-        return completed(self.namespace, self.actor, batch)
+        if texts := embedded_texts(batch, self.store):
+            self.tally.count({"embed": {"texts": len(texts), "characters": sum(map(len, texts))}})
+        return completed(self.namespace, self.actor, batch, self.tally)
 
     def _require_present(self) -> None:
         if self._past:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import SearchItem
 
     from reasoningbank_langgraph.policies import GuardStatus, Trial
+    from reasoningbank_langgraph.records.usage import Usage
 
 logger = logging.getLogger(__name__)
 _HARM = "an always-valid test on its pairs of attempts says that it does harm"
@@ -77,6 +78,8 @@ class Experience(NamedTuple):
     """Further fields of the rows of lessons and episodes."""
     told: Sequence[PutOp] = ()
     """What the ledger says beside what it says of every write."""
+    usage: Usage = MappingProxyType({})
+    """What it used, which the ledger says when the bank first keeps something of it."""
 
     @property
     def records(self) -> list[Episode | MemoryItem | PendingAttempt]:
@@ -122,7 +125,10 @@ def _add_records(
     attempt.
     """
     episodes, overturned = yield from _new_episodes(namespace, left)
-    kept = [*episodes, *draft(namespace, "added", [op.key for op in episodes], after=ACTIVE, reason=_reason(left))]
+    if left.episodes and not episodes:
+        left = left._replace(usage={})
+    names, reason = [op.key for op in episodes], _reason(left)
+    kept = [*episodes, *draft(namespace, "added", names, after=ACTIVE, reason=reason, usage=left.usage)]
     if not left.items:
         yield from _write([*kept, *evidence])
         return WeighedResult([], 0)
@@ -186,7 +192,7 @@ def _drafts(namespace: Namespace, left: Experience, puts: Sequence[PutOp], store
     new = [op.key for op in puts if op.key not in names]
     again = "the attempt was distilled again"
     return [
-        *draft(namespace, "added", new, after=ACTIVE, reason=reason),
+        *draft(namespace, "added", new, after=ACTIVE, reason=reason, usage={} if stored else left.usage),
         *draft_of_rows(namespace, "replaced", (row for row in stored if row.key in over), after=ACTIVE, reason=again),
         *draft_of_rows(namespace, "replaced", (row for row in stored if row.key in gone), reason=again),
     ]

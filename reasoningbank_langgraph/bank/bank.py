@@ -26,6 +26,7 @@ from reasoningbank_langgraph.bank.upkeep.merging import Merging
 from reasoningbank_langgraph.bank.upkeep.pruning import Pruning
 from reasoningbank_langgraph.bank.upkeep.redistil import Redistilling
 from reasoningbank_langgraph.bank.upkeep.resolving import Resolving
+from reasoningbank_langgraph.chat.tally import Tally
 from reasoningbank_langgraph.namespaces import check_filled
 from reasoningbank_langgraph.policies import Evidence, GuardStatus, PolicyLike
 from reasoningbank_langgraph.records import ITEMS_PER_GROUP, Episode, ItemStatus, MemoryItem, PendingAttempt
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.store.base import BaseStore
     from langgraph.types import StateSnapshot
+
+    from reasoningbank_langgraph.records.usage import Usage
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -56,7 +59,7 @@ class MemoryBank(Harvesting, Redistilling, Pruning, Merging, Resolving, Explaini
     def __init__(
         self, store: BaseStore, namespace: str | Sequence[str], *, match: Match = "both", actor: str = "program"
     ) -> None:
-        self.actor = actor
+        self.actor, self.tally = actor, Tally()
         self.store, self.namespace, self.match = check_store(store), check_filled(namespace), check_match(match)
         self._past: Past | None = None
 
@@ -84,6 +87,7 @@ class MemoryBank(Harvesting, Redistilling, Pruning, Merging, Resolving, Explaini
         written: Iterable[str] = (),
         pending: PendingAttempt | None = None,
         cap: int = ITEMS_PER_GROUP,
+        usage: Usage | None = None,
     ) -> WeighedResult:
         """Write the lessons of one attempt: all together or none, and once, however often this is called.
 
@@ -102,6 +106,7 @@ class MemoryBank(Harvesting, Redistilling, Pruning, Merging, Resolving, Explaini
             pending: the attempt, if it waits for a verdict or its lessons; `resolve` learns from it later. One that
                 the bank has learned from does not wait again.
             cap: the most items that are accepted.
+            usage: what the attempt used, as in `BankStats.usage`; `stats` counts it once, with the attempt.
 
         Raises:
             TooManyItemsError: there are more than `cap` items.
@@ -109,7 +114,7 @@ class MemoryBank(Harvesting, Redistilling, Pruning, Merging, Resolving, Explaini
             UnmeasuredEmbedderError: near copies are to be linked, and it is unknown how similar they are.
             PastBankError: this bank came from `as_of()` and is read-only.
         """
-        return self._write(self._add(items, episodes, evidence, policy, written, pending, cap))
+        return self._write(self._add(items, episodes, evidence, policy, written, pending, cap, usage))
 
     async def aadd(
         self,
@@ -121,9 +126,10 @@ class MemoryBank(Harvesting, Redistilling, Pruning, Merging, Resolving, Explaini
         written: Iterable[str] = (),
         pending: PendingAttempt | None = None,
         cap: int = ITEMS_PER_GROUP,
+        usage: Usage | None = None,
     ) -> WeighedResult:
         """Async form of `add`."""
-        return await self._awrite(self._add(items, episodes, evidence, policy, written, pending, cap))
+        return await self._awrite(self._add(items, episodes, evidence, policy, written, pending, cap, usage))
 
     def guard(self, model: str = "") -> GuardStatus:
         """Return what the guard knows of this bank and a model (`Guard.model`): the state of memory, with figures."""

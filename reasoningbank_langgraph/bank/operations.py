@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from langgraph.store.base import Item, PutOp
+from langgraph.store.base import Item, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph.bank.item_values import TASK_VECTOR, Namespace, distinct, find
@@ -72,6 +72,14 @@ def _may_refuse(store: BaseStore, ops: Sequence[Op]) -> bool:
     going = [text for op in puts if (op.value or {}).get("status", "active") != "active" for text in _embedded(op)]
     embeds_once = getattr(store, "embeds_a_text_once", False)
     return isinstance(store, InMemoryStore) or (not embeds_once and any(texts[text] > 1 for text in [*tasks, *going]))
+
+
+def embedded_texts(ops: Sequence[Op], store: BaseStore) -> set[str]:
+    """Return the texts that a store embeds for a batch; none if it does not tell its embedder."""
+    if getattr(store, "embeddings", None) is None:
+        return set()
+    queries = {op.query for op in ops if isinstance(op, SearchOp) and op.query}
+    return queries.union(text for op in ops if isinstance(op, PutOp) for text in _embedded(op))
 
 
 def _embedded(op: PutOp, field: str | None = None) -> list[str]:

@@ -10,6 +10,8 @@
 - `variants`: a chat model with other values in some of its fields, sharing everything else with the original
 - `refusals`: what an error or a reply means: a reply format refused, a reply cut off, or an outage
 - `outages`: logs failures that cost a verdict or lessons but not the run
+- `tracing`: how memory's own runs are labelled in a trace: their tags and metadata
+- `tally`: counts what models and embedders do for memory, apart from what the solver asks of models
 - `streams`: keeps the package's calls out of `stream_mode="messages"`; they are still traced
 - `threads`: calls in separate threads, because a call may never end
 """

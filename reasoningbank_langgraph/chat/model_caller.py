@@ -24,6 +24,7 @@ from reasoningbank_langgraph.chat.reply_formats import KnownFormats, known_forma
 from reasoningbank_langgraph.chat.streams import acall_unstreamed, call_unstreamed
 from reasoningbank_langgraph.chat.threads import call_within
 from reasoningbank_langgraph.chat.token_caps import capped
+from reasoningbank_langgraph.chat.tracing import labels, run_name
 from reasoningbank_langgraph.driver import adrive, drive
 from reasoningbank_langgraph.errors import ModelCallError, ModelError, ModelTimeoutError, ScriptError
 
@@ -127,8 +128,7 @@ class _PendingRequest:
         """Return the model to invoke with the messages."""
         model = capped(self.known_formats.model, self.request.max_tokens, self.bad_cap)
         call = self.formats[0].bind(model, self.request.schema)
-        tag = f"reasoningbank:{self.purpose}"
-        return call.with_config(tags=[tag], run_name=tag)
+        return call.with_config({**labels(self.purpose), "run_name": run_name(self.purpose)})
 
     def take_reply(self, raw: Any) -> None:
         """Take a reply; one that ignores the reply format is only a fallback, and the next format is tried."""

@@ -9,7 +9,7 @@
 - `lessons`: `reasoningbank bank export`, `import`, `quarantine`, `merge` and `forget`: the lessons of one namespace
 - `episodes`: `reasoningbank bank episodes`: the judged attempts that are kept beside the lessons
 - `guard`: `reasoningbank bank guard`: whether memory is on, and by which figures
-- `upkeep`: `bank redistil`, `prune`, `log`, `why`, `graph`, `contradictions`, `rekey`, `view`, and `import-from`
+- `upkeep`: `bank redistil`, `prune`, `stats`, `log`, `why`, `graph`, `contradictions`, `rekey`, `view`; `import-from`
 - `learn`: `reasoningbank learn`: lessons from the threads that a checkpointer holds
 - `pending`: `reasoningbank pending`, `resolve` and `resolve-overdue`: attempts that wait for a verdict or for a model
 - `mcp`: `reasoningbank mcp`: a bank for agents that speak the Model Context Protocol
@@ -46,6 +46,7 @@ from reasoningbank_langgraph.cli.upkeep import log as _log  # noqa: F401 - adds 
 from reasoningbank_langgraph.cli.upkeep import prune as _prune  # noqa: F401 - adds its command to `bank`
 from reasoningbank_langgraph.cli.upkeep import redistil as _redistil  # noqa: F401 - adds its command to `bank`
 from reasoningbank_langgraph.cli.upkeep import rekey as _rekey  # noqa: F401 - adds its command to `bank`
+from reasoningbank_langgraph.cli.upkeep import stats as _stats  # noqa: F401 - adds its command to `bank`
 from reasoningbank_langgraph.cli.upkeep import view as _view  # noqa: F401 - adds its command to `bank`
 from reasoningbank_langgraph.cli.upkeep import why as _why  # noqa: F401 - adds its commands to `bank`
 from reasoningbank_langgraph.cli.upkeep.migrate import import_from

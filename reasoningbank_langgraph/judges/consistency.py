@@ -15,6 +15,7 @@ from reasoningbank_langgraph.chat.outages import Outages
 from reasoningbank_langgraph.chat.streams import acall_unstreamed, call_unstreamed
 from reasoningbank_langgraph.chat.threads import call_within, in_own_thread
 from reasoningbank_langgraph.chat.token_caps import capped
+from reasoningbank_langgraph.chat.tracing import labels, run_name
 from reasoningbank_langgraph.errors import ModelTimeoutError
 from reasoningbank_langgraph.judges.base import Judge, verdict_on_error
 from reasoningbank_langgraph.math_answers import final_answer, is_refusal, same_answer
@@ -105,7 +106,7 @@ class SelfConsistencyJudge(Judge):
         wanted = {"temperature": TEMPERATURE, "seed": sampling_seed(0, attempt.task, number)}
         sampling = {name: value for name, value in wanted.items() if name in type(self.model).model_fields}
         bound = capped(self.model, self.max_tokens).bind(**sampling)
-        return bound.with_config(tags=["reasoningbank:judge"], run_name=f"reasoningbank:{_NAME}")
+        return bound.with_config({**labels("judge"), "run_name": run_name(_NAME)})
 
     def _can_change(self, own: str, samples: Sequence[Sample]) -> bool:
         """Say whether the samples still to come could change the verdict."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.chat.outages import Outages
+from reasoningbank_langgraph.chat.tally import Tally
 from reasoningbank_langgraph.extraction import Extraction, Judged, LessonExtractor
 from reasoningbank_langgraph.judges import LLMJudge, as_judge
 from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
@@ -35,6 +36,8 @@ class Asked:
     """Judges an attempt; where it fails, the verdict is indeterminate."""
     distil: Callable[[Judged], Extraction]
     model: str
+    tally: Tally
+    """What both used."""
 
     @classmethod
     def of(
@@ -45,19 +48,19 @@ class Asked:
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> Self:
         """Return both as functions; with a loop, they are called there while the caller's thread waits."""
-        chat = chat_model(model)
+        chat, tally = chat_model(model), Tally()
         critic = critic_of(chat, judge, time_limit)
         extractor, outages, name = LessonExtractor(chat, time_limit=time_limit), Outages(), critic.get_name()
 
-        def call(runnable: Any, given: Any) -> Any:
+        def call(step: str, runnable: Any, given: Any) -> Any:
             if loop is None:
-                return runnable.invoke(given)
-            return asyncio.run_coroutine_threadsafe(runnable.ainvoke(given), loop).result()
+                return runnable.invoke(given, tally.config(step))
+            return asyncio.run_coroutine_threadsafe(runnable.ainvoke(given, tally.config(step)), loop).result()
 
         def judged(attempt: Attempt) -> Verdict:
             try:
-                return as_verdict(name, call(critic, attempt))
+                return as_verdict(name, call("judge", critic, attempt))
             except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the walk
                 return verdict_on_error(name, error, outages)
 
-        return cls(judged, partial(call, extractor), extractor.caller.model_name)
+        return cls(judged, partial(call, "extract", extractor), extractor.caller.model_name, tally)

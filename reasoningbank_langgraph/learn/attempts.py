@@ -57,7 +57,8 @@ class Learning:
             make_episodes([judged], origin, turn.model),
             ids_of_branch(self.values if origin.provenance.line else {}),
         )
-        written = self.bank.add(items, episodes=episodes, policy=self.policy, written=known)
+        usage = {**self.asked.tally.take(), "solve": attempt.usage}
+        written = self.bank.add(items, episodes=episodes, policy=self.policy, written=known, usage=usage)
         return Outcome(self.end.at, written.added)
 
     def _with_memories(self, attempt: Attempt, shown: Sequence[Mapping[str, str]]) -> Attempt:

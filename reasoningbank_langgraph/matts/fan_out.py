@@ -22,6 +22,7 @@ from reasoningbank_langgraph.matts.votes import count_votes
 from reasoningbank_langgraph.matts.with_and_without import agree, without_memory
 from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.nodes.retrieve import memory_channels
+from reasoningbank_langgraph.records.usage import total_usage
 from reasoningbank_langgraph.state import ChannelNames
 
 _OURS = ("rollouts", "rollout_values", "selection")
@@ -137,6 +138,7 @@ def create_gather(scaling: Scaling) -> RunnableLambda[Any, dict[str, Any]]:
                     count=len(verdicts),
                     ids=[],
                     statuses=dict(statuses),
+                    usage=total_usage(*(rollout.steps for rollout in rollouts)).get("judge", {}),
                 )
             )
         return {}

@@ -11,6 +11,7 @@ from reasoningbank_langgraph.chat.refusals import kind_of_failure
 from reasoningbank_langgraph.extraction import Judged
 from reasoningbank_langgraph.messages import Message, Text
 from reasoningbank_langgraph.records import Attempt, Count, FailureKind, Record, Verdict
+from reasoningbank_langgraph.records.usage import Usage
 from reasoningbank_langgraph.state import LoopState
 from reasoningbank_langgraph.state.channels import Latest
 from reasoningbank_langgraph.text import redact_secrets
@@ -64,6 +65,8 @@ class Rollout(Record):
     """Why the last check did not: the answer before it counts."""
     usage: Mapping[str, int] = Field(default_factory=dict)
     """Tokens of all model calls of the rollout, judge included: `input_tokens, output_tokens, total_tokens`."""
+    steps: Usage = Field(default_factory=dict)
+    """The same by step: `judge` and `check` are memory's own, and `solve` is the solver's."""
     seconds: float = 0.0
 
     @property

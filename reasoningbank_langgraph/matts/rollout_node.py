@@ -3,64 +3,60 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphBubbleUp
 
 from reasoningbank_langgraph.chat.models import sampling_seed
+from reasoningbank_langgraph.chat.tally import Tally, usage_of
 from reasoningbank_langgraph.chat.threads import call_within
+from reasoningbank_langgraph.chat.tracing import metadata, run_name
 from reasoningbank_langgraph.errors import JudgeError, ModelTimeoutError
 from reasoningbank_langgraph.events import TYPE, RolloutEvent, milliseconds_since
 from reasoningbank_langgraph.matts.records import Failure, Rollout
 from reasoningbank_langgraph.matts.scaling import Scaling
 from reasoningbank_langgraph.matts.solver_channels import SolverChannels
-from reasoningbank_langgraph.nodes._base import Context
+from reasoningbank_langgraph.nodes._base import Context, attempt_id
+from reasoningbank_langgraph.records.usage import SOLVE, all_tokens
 from reasoningbank_langgraph.state import ChannelNames
-from reasoningbank_langgraph.state.attempts import add_usage, attempt_of, messages_of
+from reasoningbank_langgraph.state.attempts import attempt_of, messages_of
 
 if TYPE_CHECKING:
     from langchain_core.outputs import LLMResult
     from langgraph.graph.state import CompiledStateGraph
 
 
-class TokenCount(BaseCallbackHandler):
-    """Adds up the tokens of all model calls below it; of an answer that is cut short by an error, none.
+class RolloutTally(Tally):
+    """Counts the same for one rollout.
 
     Calls that LangChain does not see, and those before an interrupt, are told by the messages they left.
     """
 
-    run_inline = True  # counted before the call returns
-
     def __init__(self) -> None:
-        self.totals: dict[str, int] = {}
+        super().__init__()
         self._seen: Counter[str] = Counter()
-        self._lock = threading.Lock()
 
-    def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
+    def on_llm_end(self, response: LLMResult, *, tags: Sequence[str] | None = None, **kwargs: Any) -> None:
         """Count one call."""
-        for generation in (choice for choices in response.generations for choice in choices):
-            used = getattr(getattr(generation, "message", None), "usage_metadata", None) or {}
-            with self._lock:
-                self._seen[str(used)] += 1
-                add_usage(self.totals, used)
+        super().on_llm_end(response, tags=tags)
+        with self._lock:
+            self._seen.update(str(used) for used in usage_of(response))
 
     def count_messages(self, messages: Iterable[Any]) -> None:
         """Count what messages say they took, unless a call that was counted said the same."""
         for message in messages:
             used = getattr(message, "usage_metadata", None) or {}
             with self._lock:
-                if self._seen[str(used)]:
-                    self._seen[str(used)] -= 1
-                else:
-                    add_usage(self.totals, used)
+                known = self._seen[str(used)] > 0
+                self._seen[str(used)] -= known
+            if used and not known:
+                self.count({SOLVE: {"calls": 1, **used}})
 
 
 class _Run:
@@ -80,14 +76,19 @@ class _Run:
         self.number = int(sent["rollout"])
         self.input = {name: value for name, value in sent.items() if name != "rollout"}
         self.shown = attempt_of(sent, names).shown
-        self.tokens = TokenCount()
+        self.tokens = RolloutTally()
         self.temperature = scaling.temperature(self.number)
         seed = self.context.configurable.get("seed") or 0
         self.seed = sampling_seed(seed, str(sent["attempt"]["task"]), self.number)
         configurable: dict[str, Any] = {"rollout": self.number, "seed": self.seed}
         if self.temperature is not None:  # the solver's own stands where nothing is said
             configurable["temperature"] = self.temperature
-        self.config = merge_configs(config, {"callbacks": [self.tokens], "configurable": configurable})
+        seen: RunnableConfig = {
+            "run_name": run_name("rollout"),
+            "metadata": metadata(rollout=self.number, **attempt_id(sent)),
+            "callbacks": [self.tokens],
+        }
+        self.config = merge_configs(config, {**seen, "configurable": configurable})
 
     def ended(self, final: Mapping[str, Any]) -> dict[str, Any]:
         attempt = attempt_of(final, self.names)
@@ -110,7 +111,8 @@ class _Run:
             temperature=self.temperature,
             seed=self.seed,
             shown=self.shown,
-            usage=self.tokens.totals,
+            usage=all_tokens(self.tokens.usage),
+            steps=self.tokens.usage,
             seconds=round(time.perf_counter() - self.started, 3),
             **values,
         )
@@ -128,6 +130,7 @@ class _Run:
                 error=str(rollout.error) if rollout.error else None,
                 checks=rollout.checks,
                 usage=dict(rollout.usage),
+                steps=self.tokens.usage,
             )
         )
         return {"rollouts": [rollout.to_json()], "rollout_values": {str(self.number): values}}

@@ -25,6 +25,7 @@ from reasoningbank_langgraph.matts.selectors import (
 from reasoningbank_langgraph.matts.votes import SHORT, group_answers
 from reasoningbank_langgraph.matts.with_and_without import compare
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
+from reasoningbank_langgraph.records.usage import total_usage
 from reasoningbank_langgraph.state import ChannelNames
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def create_select(
         return await in_own_thread("select", partial(update, state, choice, best, context, started))
 
     def update(state: State, choice: Selection, best: Selection, context: Context, started: float) -> Update:
-        report = selection_report(state, choice, best, scaling)
+        report, usage = selection_report(state, choice, best, scaling), context.tally.of("select")
         context.emit(
             SelectedEvent(
                 type=TYPE,
@@ -85,6 +86,7 @@ def create_select(
                 skipped=report["rollouts"]["skipped"],
                 estimated_tokens_saved=report["tokens"]["saved"],
                 comparison=report["comparison"],
+                usage=usage,
             )
         )
         chosen = next(rollout for rollout in rollouts_of(state) if rollout.number == choice.number)
@@ -93,6 +95,7 @@ def create_select(
             "verdict": chosen.verdict.to_json() if chosen.verdict else None,
             "selection": report,
             "rollout_values": {},
+            **context.used(select=usage, **total_usage(*(rollout.steps for rollout in rollouts_of(state)))),
         }
 
     return MemoryNode("select", select, aselect, names)

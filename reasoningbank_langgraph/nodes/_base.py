@@ -7,10 +7,12 @@ from datetime import datetime
 from types import MethodType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, get_type_hints
 
-from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 from typing_extensions import TypedDict
 
+from reasoningbank_langgraph.chat.tally import Tally
+from reasoningbank_langgraph.chat.tracing import run_name
 from reasoningbank_langgraph.errors import CachedNodeError, MissingStoreError
 from reasoningbank_langgraph.events import Event
 from reasoningbank_langgraph.namespaces import Filled, resolve
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
 _CACHES = Watch()
+_UNTRACED = ("type", "ms", "namespace")
+"""What a trace does not repeat of an event: times it has, and a namespace may name a tenant."""
 
 State = Mapping[str, Any]
 Update = dict[str, Any]
@@ -36,13 +40,16 @@ class Context(NamedTuple):
     config: RunnableConfig
     runtime: Runtime[Any]
     state: State
+    tally: Tally
+    told: list[Event]
+    """The events of this step so far."""
 
     @classmethod
-    def here(cls, node: str, config: RunnableConfig, state: State) -> Self:
+    def here(cls, node: str, config: RunnableConfig, state: State, tally: Tally | None = None) -> Self:
         """Return what the running node knows. Raises `CachedNodeError` if its updates are cached."""
         if _CACHES.sees_cache(config):
             raise CachedNodeError(node)
-        return cls(node, config, get_runtime(), state)
+        return cls(node, config, get_runtime(), state, tally or Tally(), [])
 
     @property
     def store(self) -> BaseStore:
@@ -85,11 +92,58 @@ class Context(NamedTuple):
 
     def emit(self, event: Event) -> None:
         """Send an event to listeners of `stream_mode="custom"`."""
+        self.told.append(event)
         self.runtime.stream_writer(event)
+
+    def used(self, **steps: Mapping[str, int]) -> Update:
+        """Return the update that says what steps used, in place of what they used in an earlier try or attempt."""
+        return {"memory_usage": {**(self.state.get("memory_usage") or {}), **steps}}
 
 
 Step = Callable[[State, Context], Update]
 AsyncStep = Callable[[State, Context], Awaitable[Update]]
+
+
+class _StepRun:
+    """A run of a step, as a trace shows it inside the run of its node, which has the whole state and update.
+
+    Args:
+        step: the name of the step.
+        state: the state it starts from.
+        begins: whether it begins an attempt: the one in the state is then an earlier one.
+    """
+
+    def __init__(self, step: str, state: State, *, begins: bool) -> None:
+        self.step, self.state, self.tally = step, state, Tally()
+        self.update: Update = {}
+        self.ids = {} if begins else attempt_id(state)
+        self.left = left_ids(state) if step == "consolidate" else {}
+
+    def config(self, config: RunnableConfig | None) -> RunnableConfig:
+        """Return the config that the run is started with."""
+        return {**self.tally.config(self.step, config, **self.ids, **self.left), "run_name": run_name(self.step)}
+
+    def context(self, config: RunnableConfig) -> Context:
+        """Return what the step knows."""
+        return Context.here(self.step, config, self.state, self.tally)
+
+    def ended(self, update: Update, context: Context) -> dict[str, Any]:
+        """Keep the update, and return what the trace shows: ids, and what the events of the step say."""
+        self.update = update
+        events = ({name: value for name, value in event.items() if name not in _UNTRACED} for event in context.told)
+        return {**self.ids, **attempt_id(update), **self.left, **left_ids(update), "events": list(events)}
+
+
+def attempt_id(state: State) -> dict[str, str]:
+    """Return the id of the attempt in the state: the one of its place in the thread, known as soon as it begins."""
+    line = (state.get("attempt") or {}).get("line")
+    return {"attempt": line[-1][0]} if line else {}
+
+
+def left_ids(state: State) -> dict[str, str]:
+    """Return the ids of the episode and of the experience that an attempt has become, as the bank knows them."""
+    left = [*(state.get("episodes") or ()), *([state["pending"]] if state.get("pending") else [])]
+    return {"episode": left[0]["id"], "experience": left[0]["experience_id"]} if left else {}
 
 
 class MemoryNode(Runnable[Any, Update]):
@@ -99,28 +153,37 @@ class MemoryNode(Runnable[Any, Update]):
     a function, what it reads is unknown: then the graph's own state is used, which must include `ReasoningBankState`.
     """
 
-    def __init__(self, name: str, step: Step, astep: AsyncStep, names: ChannelNames) -> None:
-        self.name, self.names = name, names
+    def __init__(self, name: str, step: Step, astep: AsyncStep, names: ChannelNames, *, begins: bool = False) -> None:
+        self.name, self.names, self.begins = name, names, begins
         self._step, self._astep = step, astep
         if all(isinstance(selector, str) for selector in names):
             self._bring_channels(names)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the node inside a graph."""
-        context = self._context(input, config)
-        return self._step(context.state, context)
+        run = _StepRun(str(self.name), as_state(input), begins=self.begins)
+
+        def step(_: Any, config: RunnableConfig) -> Update:
+            context = run.context(config)
+            return run.ended(self._step(context.state, context), context)
+
+        self._call_with_config(step, run.ids, run.config(config))  # type: ignore[arg-type] # it is told by name
+        return run.update
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the node inside a graph, without blocking the loop."""
-        context = self._context(input, config)
-        return await self._astep(context.state, context)
+        run = _StepRun(str(self.name), as_state(input), begins=self.begins)
+
+        async def step(_: Any, config: RunnableConfig) -> Update:
+            context = run.context(config)
+            return run.ended(await self._astep(context.state, context), context)
+
+        await self._acall_with_config(step, run.ids, run.config(config))  # type: ignore[arg-type] # likewise
+        return run.update
 
     def __call__(self, state: Any) -> Update:
         """Run the node inside a graph."""
         return self.invoke(state)
-
-    def _context(self, state: Any, config: RunnableConfig | None) -> Context:
-        return Context.here(self.name or "", ensure_config(config), as_state(state))
 
     def _bring_channels(self, names: ChannelNames) -> None:
         """Annotate this node's call: LangGraph reads a node's channels from its first parameter's type.

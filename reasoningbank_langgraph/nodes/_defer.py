@@ -54,7 +54,8 @@ def create_defer(names: ChannelNames, waits_for: WaitsFor, left_by: LeftBy | Non
 
     def one(state: State, context: Context) -> Left:
         judged = Judged(attempt_of(state, names), NOT_JUDGED)
-        return Left([judged], origin_of(judged, "", context))
+        used = context.used(solve=judged.attempt.usage)
+        return Left([judged], origin_of(judged, "", context), used)
 
     def defer(state: State, context: Context) -> Update:
         left = (left_by or one)(state, context)

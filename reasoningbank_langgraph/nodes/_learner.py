@@ -11,7 +11,7 @@ from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
 from reasoningbank_langgraph.records import Attempt, MemoryItem, PendingAttempt, Verdict
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import Runnable
+    from langchain_core.runnables import Runnable, RunnableConfig
 
     from reasoningbank_langgraph.bank import MemoryBank, ResolveResult
     from reasoningbank_langgraph.records import FailureKind
@@ -70,16 +70,20 @@ class Learner:
     def _judged(self, bank: MemoryBank, pending: PendingAttempt) -> Verdict:
         found = [bank.get(name) for name in pending.group[0].shown]
         try:
-            return as_verdict(self._name, self.judge.invoke(_attempt(pending, found)))
+            return as_verdict(self._name, self.judge.invoke(_attempt(pending, found), _config(bank, pending)))
         except Exception as error:  # noqa: BLE001 - sorted out there
             return verdict_on_error(self._name, error, self._outages)
 
     async def _ajudged(self, bank: MemoryBank, pending: PendingAttempt) -> Verdict:
         found = [await bank.aget(name) for name in pending.group[0].shown]
         try:
-            return as_verdict(self._name, await self.judge.ainvoke(_attempt(pending, found)))
+            return as_verdict(self._name, await self.judge.ainvoke(_attempt(pending, found), _config(bank, pending)))
         except Exception as error:  # noqa: BLE001 - sorted out there
             return verdict_on_error(self._name, error, self._outages)
+
+
+def _config(bank: MemoryBank, pending: PendingAttempt) -> RunnableConfig:
+    return bank.tally.config("judge", episode=pending.id, experience=pending.experience_id)
 
 
 def _attempt(pending: PendingAttempt, shown: list[MemoryItem | None]) -> Attempt:

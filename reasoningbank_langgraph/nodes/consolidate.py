@@ -67,6 +67,7 @@ def create_consolidate(
         )
         _add_attempts(own, state, episodes=episodes)
         _add_evidence(own, state)
+        _add_usage(own, state)
         return [*earlier, own], _Writing(context, own["namespace"], alone=not earlier and context.nested)
 
     def consolidate(state: State, context: Context) -> Update:
@@ -74,7 +75,7 @@ def create_consolidate(
         while unwritten:
             try:
                 bank, left = _bank(unwritten[0], match, context), _records(unwritten[0])
-                writing.add(bank.add(**left, policy=chosen, written=ids_of_branch(state)), unwritten[0])
+                writing.add(bank.add(**left, policy=chosen, written=ids_of_branch(state)), unwritten[0], bank)
             except Exception as error:
                 if not is_outage(error):
                     raise
@@ -87,7 +88,7 @@ def create_consolidate(
         while unwritten:
             try:
                 bank, left = _bank(unwritten[0], match, context), _records(unwritten[0])
-                writing.add(await bank.aadd(**left, policy=chosen, written=ids_of_branch(state)), unwritten[0])
+                writing.add(await bank.aadd(**left, policy=chosen, written=ids_of_branch(state)), unwritten[0], bank)
             except Exception as error:
                 if not is_outage(error):
                     raise
@@ -112,9 +113,10 @@ class _Writing:
         self.started, self.context = time.perf_counter(), context
         self.namespace, self.ids, self.kept = namespace, list[str](), list[str]()
         self.added, self.alone, self.quarantined, self.pending = 0, alone, list[str](), list[str]()
-        self.effects = Counter[Effect]()
+        self.effects, self.embedded = Counter[Effect](), Counter[str]()
 
-    def add(self, written: WeighedResult, attempt: UnwrittenAttempt) -> None:
+    def add(self, written: WeighedResult, attempt: UnwrittenAttempt, bank: MemoryBank) -> None:
+        self.embedded.update(bank.tally.of("embed"))
         self.ids += written.ids
         self.added += written.added
         waits = [attempt["pending"]["id"]] if attempt.get("pending") else []
@@ -159,6 +161,7 @@ class _Writing:
             count=self.added,
             ids=self.ids,
             namespace=self.namespace,
+            usage=dict(self.embedded),
         )
         if problem is not None:
             event["error"] = problem
@@ -196,6 +199,15 @@ def _add_evidence(attempt: UnwrittenAttempt, state: State) -> None:
         attempt["credit"] = credit
 
 
+def _add_usage(attempt: UnwrittenAttempt, state: State) -> None:
+    """Add what the attempt used, to what is kept of it or, until something is, to what waits."""
+    usage = {step: counts for step, counts in (state.get("memory_usage") or {}).items() if counts}
+    if usage and (attempt.get("episodes") or attempt["items"]):
+        attempt["usage"] = usage
+    elif usage and attempt.get("pending"):
+        attempt["pending"]["usage"] = usage
+
+
 def _bank(attempt: UnwrittenAttempt, match: Match, context: Context) -> MemoryBank:
     return MemoryBank(context.store, Filled(attempt["namespace"]), match=match, actor="graph")
 
@@ -206,4 +218,5 @@ def _records(attempt: UnwrittenAttempt) -> dict[str, Any]:
     credit = GroupCredit(**attempt["credit"]) if attempt.get("credit") else None
     items = [MemoryItem(**lesson) for lesson in attempt["items"]]
     pending = PendingAttempt(**attempt["pending"]) if attempt.get("pending") else None
-    return {"items": items, "episodes": episodes, "evidence": Evidence(trial, credit), "pending": pending}
+    left = {"items": items, "episodes": episodes, "evidence": Evidence(trial, credit), "pending": pending}
+    return {**left, "usage": attempt.get("usage")}

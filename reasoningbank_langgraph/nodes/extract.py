@@ -80,6 +80,7 @@ def create_extract(
         episodes = make_episodes([judged], origin, solved_by)
         items = make_items(judged, distilled.items, origin)
         learned = lessons_update(items, episodes, distilled, caller, context, started)
+        learned["memory_usage"]["solve"] = dict(judged.attempt.usage)
         return {**learned, **waiting_update([judged], distilled, origin, solved_by, context.state)}
 
     return MemoryNode("extract", extract, aextract, names)
@@ -144,7 +145,7 @@ def lessons_update(
     started: float,
 ) -> Update:
     """Emit an event with what was distilled and how the model was asked, and return the update of the state."""
-    model = caller.asked_how()
+    model, usage = caller.asked_how(), context.tally.of("extract")
     report = ExtractionReport(
         reason=distilled.reason,
         truncated=distilled.truncated,
@@ -166,10 +167,12 @@ def lessons_update(
             dropped=report["dropped"],
             asked=report["asked"],
             fallbacks=report["fallbacks"],
+            usage=usage,
         )
     )
     return {
         "lessons": [item.to_json() for item in items],
         "episodes": [episode.to_json() for episode in episodes],
         "extraction": report,
+        **context.used(extract=usage),
     }

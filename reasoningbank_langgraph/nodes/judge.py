@@ -91,7 +91,7 @@ def _unanswered(attempt: Attempt, names: ChannelNames) -> Verdict | None:
 
 
 def _update(verdict: Verdict, judge: object, context: Context, started: float) -> Update:
-    model = _asked_how(judge)
+    model, usage = _asked_how(judge), context.tally.of("judge")
     context.emit(
         JudgedEvent(
             type=TYPE,
@@ -104,9 +104,10 @@ def _update(verdict: Verdict, judge: object, context: Context, started: float) -
             judge=verdict.judge,
             asked=model["asked"],
             fallbacks=model["fallbacks"],
+            usage=usage,
         )
     )
-    return {"verdict": verdict.to_json()}
+    return {"verdict": verdict.to_json(), **context.used(judge=usage)}
 
 
 def _asked_how(judge: object) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def create_begin(names: ChannelNames) -> MemoryNode:
     async def abegin(state: State, context: Context) -> Update:
         return begin(state, context)
 
-    return MemoryNode("begin", begin, abegin, names)
+    return MemoryNode("begin", begin, abegin, names, begins=True)
 
 
 def create_lookup(
@@ -173,7 +173,7 @@ def create_lookup(
                 raise
             return search.update(NOTHING, problem=log_outage("retrieve", error))
 
-    return MemoryNode("retrieve", retrieve, aretrieve, names)
+    return MemoryNode("retrieve", retrieve, aretrieve, names, begins=begins)
 
 
 class _Search:
@@ -211,7 +211,8 @@ class _Search:
         self.context.emit(event)
         drawn = {"trial": trial.to_json() if trial else None} if self.guard else {}
         channels = memory_channels(shown, weak=self.looking.weak)
-        return {**self.begun, **_channels(channels, self.state), **drawn, "memory_error": problem}
+        used = {"memory_usage": {"embed": event["usage"]}} if self.begun else self.context.used(embed=event["usage"])
+        return {**self.begun, **_channels(channels, self.state), **drawn, **used, "memory_error": problem}
 
     def _trial(self, found: Recalled, status: GuardStatus | None) -> Trial | None:
         """Return how the guard wants the task to be solved, None without a guard or anything to show."""
@@ -225,7 +226,8 @@ class _Search:
 def _begin(state: State, context: Context, names: ChannelNames) -> Update:
     """Return the update with which an attempt begins, and clear what an earlier task left."""
     attempt = start_attempt(state, names, context.began, newest=context.reads_newest)
-    return {**stale_channels(state, names), **task_update(state, names, attempt), "attempt": attempt}
+    cleared: Update = {**stale_channels(state, names), "memory_usage": {}}
+    return {**cleared, **task_update(state, names, attempt), "attempt": attempt}
 
 
 def retrieved_event(found: Recalled, started: float, bank: MemoryBank, min_score: float | None) -> RetrievedEvent:
@@ -238,6 +240,7 @@ def retrieved_event(found: Recalled, started: float, bank: MemoryBank, min_score
         ids=[memory.item.id for memory in found.memories],
         scores=[memory.score for memory in found.memories],
         namespace=list(bank.namespace),
+        usage=bank.tally.of("embed"),
     )
     if min_score is not None:
         event["dropped"] = [lesson.id for lesson in found.dropped]

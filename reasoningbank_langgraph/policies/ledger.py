@@ -18,7 +18,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+
 from reasoningbank_langgraph.records import Record, UtcDatetime
+from reasoningbank_langgraph.records.lessons import without_empty
+from reasoningbank_langgraph.records.usage import Usage
 
 ChangeKind = Literal[
     "added",
@@ -66,8 +70,14 @@ class Change(Record):
     time: UtcDatetime
     previous: tuple[str, ...] = ()
     """Hashes of the rows that nothing followed when it was written."""
+    usage: Usage = Field(default_factory=dict)
+    """What was used on memory for this change, by step, and what the solver used."""
     hash: str = ""
-    """Of all the rest."""
+    """Of all the rest but the usage, which older versions do not know."""
+
+    @model_serializer(mode="wrap")
+    def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_empty(serialise(self), "usage")
 
 
 class LogReport(NamedTuple):
@@ -103,8 +113,8 @@ def digest(content: Mapping[str, Any]) -> str:
 
 
 def hash_of(value: Mapping[str, Any]) -> str:
-    """Return the hash of a row, of every field except the hash."""
-    return digest({name: value.get(name) for name in Change.model_fields if name != "hash"})
+    """Return the hash of a row, of every field but the hash and the usage."""
+    return digest({name: value.get(name) for name in Change.model_fields if name not in ("hash", "usage")})
 
 
 def check(rows: Mapping[str, Mapping[str, Any]], heads: Collection[str]) -> LogReport:

@@ -9,6 +9,7 @@ Invalid values raise `InvalidRecordError` or one of its kinds, never a bare pyda
 - `attempts`: one pass at one task
 - `verdicts`: what a judge decided about it
 - `episodes`: a judged attempt as it is kept beside its lessons: evidence, and material to distil anew
+- `usage`: what a step cost in calls, tokens and embedded texts, and adding it up
 - `pending`: an attempt that waits in the bank: for a verdict from outside, or for a model that could not be reached
 """
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from reasoningbank_langgraph.errors import BlankFieldError, FieldTooLongError
 from reasoningbank_langgraph.messages import Message, Text
 from reasoningbank_langgraph.records.base import Record, UtcDatetime, utc_now
-from reasoningbank_langgraph.records.lessons import TASK_CAP, Provenance
+from reasoningbank_langgraph.records.lessons import TASK_CAP, Provenance, without_empty
 from reasoningbank_langgraph.records.tasks import has_visible_text, task_key
+from reasoningbank_langgraph.records.usage import Usage
 from reasoningbank_langgraph.records.verdicts import Verdict
 
 WaitsFor = Literal["verdict", "model"]
@@ -49,6 +50,8 @@ class PendingAttempt(Record):
     """The model that solved, as its replies name it."""
     trial: Mapping[str, Any] | None = None
     """What a guard decided for the task (`Trial` as JSON)."""
+    usage: Usage = Field(default_factory=dict)
+    """What the run used, by step."""
     experience_id: str = Field(default_factory=lambda data: data.get("id", ""))
     """The experience that its lessons will belong to."""
     provenance: Provenance = Provenance()
@@ -68,6 +71,10 @@ class PendingAttempt(Record):
     def verdict(self) -> Verdict | None:
         """The verdict on it, if only the lessons are missing."""
         return self.group[0].verdict
+
+    @model_serializer(mode="wrap")
+    def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_empty(serialise(self), "usage")
 
     @model_validator(mode="after")
     def _has_a_task(self) -> Self:

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.messages import content_text, to_messages
 from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, task_key, utc_now
+from reasoningbank_langgraph.records.usage import add_counts
 from reasoningbank_langgraph.state.channels import Earlier
 from reasoningbank_langgraph.state.lineage import micros, next_line
 from reasoningbank_langgraph.state.schema import ChannelNames, StartedAttempt
@@ -254,12 +255,5 @@ def _text(value: Any) -> str | None:
 def _usage(messages: Sequence[Any]) -> dict[str, int]:
     totals: dict[str, int] = {}
     for message in messages:
-        add_usage(totals, getattr(message, "usage_metadata", None) or {})
+        add_counts(totals, getattr(message, "usage_metadata", None) or {})
     return totals
-
-
-def add_usage(totals: dict[str, int], used: Mapping[str, Any]) -> None:
-    """Add the tokens of one call; values that are not counts, such as details by kind, are ignored."""
-    for name, count in used.items():
-        if isinstance(count, int):
-            totals[name] = totals.get(name, 0) + count

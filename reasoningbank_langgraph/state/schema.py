@@ -93,6 +93,8 @@ class UnwrittenAttempt(TypedDict):
     """`GroupCredit` as JSON."""
     pending: NotRequired[dict[str, Any]]
     """`PendingAttempt` as JSON."""
+    usage: NotRequired[dict[str, dict[str, int]]]
+    """What the attempt used."""
     seen: list[str]
     """Experiences that were waiting already."""
 
@@ -156,6 +158,8 @@ class ReasoningBankState(_Conversation, total=False):
     pending: Annotated[dict[str, Any] | None, Latest]
     """The attempt, if it waits in the bank for a verdict or a model (`PendingAttempt` as JSON): `MemoryBank.resolve`
     takes its `id`. Filled by `defer` or `extract`; None if there is nothing more to learn from it."""
+    memory_usage: Annotated[dict[str, dict[str, int]], Latest]
+    """What the attempt has used so far, by step as in `BankStats.usage`."""
     memory_error: Annotated[str | None, Latest]
     """Why the bank could not be read or written in this run, which went on without it; None if it could."""
     unwritten: Annotated[list[UnwrittenAttempt], Waiting]

@@ -26,10 +26,9 @@ FOLDER = REPOSITORY / "docs" / "reference"
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 MODULES = {
     "bank": (
+        "BankStats",
         "Contradiction",
         "Contradictions",
-        "DatedCredit",
-        "DatedTrial",
         "Imported",
         "Match",
         "MemoryGraph",

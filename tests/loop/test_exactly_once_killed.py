@@ -55,3 +55,8 @@ def test_a_killed_run_leaves_all_lessons_of_its_attempt_or_none_and_goes_on_with
 def test_wherever_a_run_is_killed_each_attempt_leaves_one_episode_beside_its_lessons(killed):
     assert set(of_each(killed, lambda found: len(found["episodes"])).values()) == {3}
     assert all(of_each(killed, lambda found: found["experiences"][0] == found["experiences"][1]).values())
+
+
+@pytest.mark.slow
+def test_wherever_a_run_is_killed_what_each_attempt_used_is_counted_once(killed):
+    assert [point for point, calls in of_each(killed, lambda found: found["calls"]).items() if calls != [3, 3]] == []

@@ -37,7 +37,7 @@ def test_extract_leaves_items_with_their_source_and_tells_how_it_went(asynchrono
     ids = [lesson["id"] for lesson in update["lessons"]]
     asked = {"asked": "plain", "fallbacks": events[0]["fallbacks"]}
     told = {"reason": None, "dropped": {"copied": 1}}
-    assert events == [event("extracted", count=3, ids=ids, **told, **asked)]
+    assert events == [event("extracted", count=3, ids=ids, **told, **asked, usage={"calls": 1})]
     assert update["extraction"] == {
         **told,
         **asked,
@@ -57,7 +57,7 @@ def test_extract_leaves_items_with_their_source_and_tells_how_it_went(asynchrono
     said = Attempt(task="Add 27 pears", task_id=item.task_id, answer="4", messages=judged["messages"])
     assert item.provenance.attempt_digest == said.digest(item.provenance.thread_id)
     assert (item.provenance.judge, item.provenance.model) == ("j", "ScriptedChatModel")
-    assert update.keys() == {"lessons", "episodes", "extraction", "pending"}
+    assert update.keys() == {"lessons", "episodes", "extraction", "pending", "memory_usage"}
     assert update["pending"] is None
 
 
@@ -82,7 +82,8 @@ def test_consolidate_writes_and_tells_what_is_new(asynchronously):
     update, events = run(create_consolidate(), {"lessons": items}, store, asynchronously=asynchronously)
     ids = [item["id"] for item in items]
     assert update == {"written": ids, "unwritten": []}
-    assert events == [event("consolidated", count=2, ids=ids, namespace=["reasoningbank"])]
+    embedded = {"texts": 3, "characters": 11}
+    assert events == [event("consolidated", count=2, ids=ids, namespace=["reasoningbank"], usage=embedded)]
     again, events = run(create_consolidate(), {"lessons": items}, store, asynchronously=asynchronously)
     assert (again, events[0]["count"], events[0]["ids"]) == (update, 0, ids)
     nothing, events = run(create_consolidate(), {}, store, asynchronously=asynchronously)
@@ -97,7 +98,7 @@ def test_consolidate_without_its_store_keeps_what_could_not_be_written_and_says_
     waiting, problem = [{"namespace": ["reasoningbank"], "items": items, "seen": []}], "ConnectionError: no server"
     assert update == {"written": [], "unwritten": waiting, "memory_error": f"consolidate: {problem}"}
     told = {"count": 0, "ids": [], "namespace": ["reasoningbank"], "error": f"consolidate: {problem}"}
-    assert events == [event("consolidated", **told)]
+    assert events == [event("consolidated", **told, usage={})]
     store.writes = ArithmeticError("wrong")
     with pytest.raises(ArithmeticError):
         run(create_consolidate(), {"lessons": items}, store, asynchronously=asynchronously)

@@ -16,6 +16,7 @@ from reasoningbank_langgraph import (
     Verdict,
     create_reasoning_bank,
 )
+from reasoningbank_langgraph.chat.tally import Tally
 from reasoningbank_langgraph.errors import MissingStoreError
 from reasoningbank_langgraph.events import TYPE, JudgedEvent, milliseconds_since
 from reasoningbank_langgraph.extraction import PROMPT_HASH, Extraction, Judged, make_items
@@ -30,7 +31,7 @@ RUN = ExecutionInfo("1f0ce0b1-8f2a-6e10-8002-3c7f9d2b1a44", "extract:1", "task 1
 
 
 def context(info=RUN, state=None, **options):
-    return Context("extract", {}, Runtime(execution_info=info, **options), state or {})
+    return Context("extract", {}, Runtime(execution_info=info, **options), state or {}, Tally(), [])
 
 
 def test_what_a_node_knows_of_its_run_comes_from_the_runtime():

@@ -144,7 +144,8 @@ def test_retrieve_leaves_the_lessons_and_clears_what_the_run_before_left(asynchr
     update, events = run(create_retrieve(), state, store, asynchronously=asynchronously)
     (memory,) = update["memories"]
     told = {"count": 1, "ids": [lesson.id], "scores": [memory["score"]], "namespace": ["reasoningbank"]}
-    assert events == [event("retrieved", **told)]
+    used = {"texts": 1, "characters": 14}
+    assert events == [event("retrieved", **told, usage=used)]
     assert "three" in update["memory_prompt"]
     attempt = update.pop("attempt")
     assert (attempt["task"], attempt["start_id"], len(attempt["line"])) == ("add two apples", "q", 1)
@@ -152,6 +153,7 @@ def test_retrieve_leaves_the_lessons_and_clears_what_the_run_before_left(asynchr
     assert update == {
         **cleared,
         "task": "add two apples",
+        "memory_usage": {"embed": used},
         **{name: update[name] for name in ("memories", "memory_prompt")},
     }
     assert memory["item"]["id"] == lesson.id
@@ -164,7 +166,7 @@ def test_retrieve_without_its_store_leaves_no_lessons_and_says_why(asynchronousl
     update, events = run(create_retrieve(), {"task": "add"}, store, asynchronously=asynchronously)
     assert (update["memories"], update["memory_prompt"], update["attempt"]["task"]) == ([], "", "add")
     assert update["memory_error"] == "retrieve: ConnectionError: no server"
-    assert events == [event("retrieved", count=0, ids=[], scores=[], namespace=["reasoningbank"])]
+    assert events == [event("retrieved", count=0, ids=[], scores=[], namespace=["reasoningbank"], usage={})]
     store.reads = ArithmeticError("wrong")
     with pytest.raises(ArithmeticError):
         run(create_retrieve(), {"task": "add"}, store, asynchronously=asynchronously)
@@ -182,7 +184,7 @@ def test_a_step_says_what_the_judge_decided_and_how_its_model_was_asked(asynchro
     update, events = run(create_judge(model), {"task": "add", "answer": "4"}, asynchronously=asynchronously)
     told = {"count": 1, "ids": [], "status": "failure", "reason": None, "judge": "llm"}
     assert update["verdict"] == Verdict(status="failure", rationale="wrong", confidence=0.9, judge="llm").to_json()
-    assert events == [event("judged", **told, asked="plain", fallbacks=events[0]["fallbacks"])]
+    assert events == [event("judged", **told, asked="plain", fallbacks=events[0]["fallbacks"], usage={"calls": 1})]
 
 
 @SIDES
@@ -198,7 +200,7 @@ def test_an_attempt_that_left_nothing_is_shown_to_no_judge(state, asynchronously
     )
     assert update["verdict"] == nothing.to_json()
     told = {"count": 1, "ids": [], "status": "indeterminate", "reason": "no_evidence", "judge": "none"}
-    assert events == [event("judged", **told, asked=None, fallbacks={})]
+    assert events == [event("judged", **told, asked=None, fallbacks={}, usage={})]
 
 
 @SIDES

@@ -85,16 +85,16 @@ class Contradicting(StoreAccess):
             ValueError: `max_pairs` is below 1.
         """
         caller = _caller(model, max_pairs, time_limit)
-        pairs = self._read(self._similar_pairs(min_score))
-        return _listed(pairs, [caller.run(_dialogue(pair)) for pair in pairs[:max_pairs]])
+        pairs, config = self._read(self._similar_pairs(min_score)), self.tally.config("contradictions")
+        return _listed(pairs, [caller.run(_dialogue(pair), config) for pair in pairs[:max_pairs]])
 
     async def acontradictions(
         self, model: ModelLike, *, max_pairs: int = 100, min_score: float = 0.5, time_limit: float = 120.0
     ) -> Contradictions:
         """Async form of `contradictions`."""
         caller = _caller(model, max_pairs, time_limit)
-        pairs = await self._aread(self._similar_pairs(min_score))
-        return _listed(pairs, [await caller.arun(_dialogue(pair)) for pair in pairs[:max_pairs]])
+        pairs, config = await self._aread(self._similar_pairs(min_score)), self.tally.config("contradictions")
+        return _listed(pairs, [await caller.arun(_dialogue(pair), config) for pair in pairs[:max_pairs]])
 
     def _similar_pairs(self, min_score: float) -> Ops[list[tuple[MemoryItem, MemoryItem]]]:
         """Return pairs of lessons in use, the most similar first, the older lesson of each first."""

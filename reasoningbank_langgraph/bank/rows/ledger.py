@@ -19,11 +19,14 @@ from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.namespaces import HEADS, LEDGER, beside
 from reasoningbank_langgraph.policies.ledger import Change, ChangeKind, State, digest, hash_of
 from reasoningbank_langgraph.records import utc_now
+from reasoningbank_langgraph.records.usage import Usage, total_usage
 from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.text.fencing import cut
 
 if TYPE_CHECKING:
     from langgraph.store.base import Item, Op
+
+    from reasoningbank_langgraph.chat.tally import Tally
 
 IDS = 500
 """Of one row."""
@@ -43,6 +46,7 @@ def draft(
     after: State | None = None,
     reason: str = "",
     actor: str = "",
+    usage: Usage | None = None,
 ) -> list[PutOp]:
     """Return drafts of rows, to be put into the batch that makes the change; none if nothing changes.
 
@@ -54,12 +58,16 @@ def draft(
         after: what will be so.
         reason: why, in words; secrets are removed, and what exceeds 500 characters.
         actor: who does it, if it is not whoever uses the bank.
+        usage: what was used for it.
     """
-    told = {"kind": kind, "before": before, "after": after, "actor": actor}
+    told: dict[str, Any] = {"kind": kind, "before": before, "after": after, "actor": actor}
     told["reason"] = cut(redact_secrets(reason).text, REASON_CAP)
     place, every = beside(namespace, LEDGER), list(ids)
-    parts = (every[start : start + IDS] for start in range(0, len(every), IDS))
-    return [PutOp(place, "", {**told, "ids": some}, index=False) for some in parts]
+    parts = (
+        {"ids": every[start : start + IDS], "usage": {} if start else usage or {}}
+        for start in range(0, len(every), IDS)
+    )
+    return [PutOp(place, "", {**told, **part}, index=False) for part in parts]
 
 
 def draft_of_rows(
@@ -82,17 +90,23 @@ def draft_of_rows(
     ]
 
 
-def completed(namespace: Namespace, actor: str, batch: Sequence[Op]) -> Ops[list[Any]]:
-    """Carry out a batch of an operation, with the drafts in it completed."""
+def completed(namespace: Namespace, actor: str, batch: Sequence[Op], tally: Tally) -> Ops[list[Any]]:
+    """Carry out a batch of an operation, with the drafts in it completed; the first also says what the tally holds."""
     place = beside(namespace, LEDGER)
     drafts = [op for op in batch if isinstance(op, PutOp) and op.namespace == place]
     if not drafts:
         return (yield batch)
     heads = yield from rows_where(beside(namespace, HEADS), {})
     rest = [op for op in batch if not (isinstance(op, PutOp) and op.namespace == place)]
-    changes = _chained([op.value or {} for op in drafts], heads, actor)
+    values, used = [dict(op.value or {}) for op in drafts], tally.take()
+    values[0]["usage"] = total_usage(values[0]["usage"], used)
+    changes = _chained(values, heads, actor)
     rows = [PutOp(place, one.hash, {**one.to_json(), **name_of(place)}, index=False) for one in changes]
-    return (yield [*rest, *rows, *_markers(beside(namespace, HEADS), changes, heads)])
+    try:
+        return (yield [*rest, *rows, *_markers(beside(namespace, HEADS), changes, heads)])
+    except BaseException:
+        tally.put_back(used)
+        raise
 
 
 def _chained(drafts: Sequence[Mapping[str, Any]], heads: Sequence[Item], actor: str) -> list[Change]:
@@ -103,7 +117,8 @@ def _chained(drafts: Sequence[Mapping[str, Any]], heads: Sequence[Item], actor: 
     moment, previous, changes = max([utc_now(), *times]), seen, list[Change]()
     for number, value in enumerate(drafts):
         fields = {**value, "actor": value["actor"] or actor}
-        name = digest({**fields, "seen": seen, "number": number})
+        content = {field: part for field, part in fields.items() if field != "usage"}
+        name = digest({**content, "seen": seen, "number": number})
         change = Change(**fields, id=name, time=moment + number * _TICK, previous=previous)
         changes.append(change.model_copy(update={"hash": hash_of(change.to_json())}))
         previous = (changes[-1].hash,)

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from reasoningbank_langgraph.bank.access import StoreAccess
+from reasoningbank_langgraph.bank.access import StoreAccess, Totals
 from reasoningbank_langgraph.bank.item_values import micros
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
 from reasoningbank_langgraph.namespaces import HEADS, LEDGER, beside
 from reasoningbank_langgraph.policies.ledger import Change, LogReport, check
+from reasoningbank_langgraph.records.usage import SOLVE, Usage, all_tokens, total_usage
 
 if TYPE_CHECKING:
     from langgraph.store.base import Item
+
+
+class BankStats(NamedTuple):
+    """What a bank holds, and what memory used for it."""
+
+    totals: Totals
+    usage: Usage
+    """By step, since the bank has a ledger: `judge`, `extract`, `check`, `select` and `contradictions` hold the `calls`
+    of models and their tokens, `embed` the `texts` and `characters` that were embedded, `solve` what the solver used.
+    """
+
+    @property
+    def memory_tokens(self) -> int:
+        """Tokens of memory's own calls of models, as the replies say."""
+        own = {step: counts for step, counts in self.usage.items() if step != SOLVE}
+        return all_tokens(own).get("total_tokens", 0)
+
+    @property
+    def solver_tokens(self) -> int:
+        """Tokens of the solver, as far as the messages of attempts say."""
+        return self.usage.get(SOLVE, {}).get("total_tokens", 0)
 
 
 class Logged(StoreAccess):
@@ -31,6 +53,18 @@ class Logged(StoreAccess):
         """Async form of `log`."""
         return await self._aread(self._log())
 
+    def stats(self) -> BankStats:
+        """Return what the bank holds, and what memory has used for it.
+
+        An attempt is counted once, when it first leaves something here: one whose verdict was indeterminate leaves
+        nothing. What was used stays counted when lessons are forgotten.
+        """
+        return self._read(self._stats())
+
+    async def astats(self) -> BankStats:
+        """Async form of `stats`."""
+        return await self._aread(self._stats())
+
     def verify_log(self) -> LogReport:
         """Check that every row of the ledger is there as it was written; see `LogReport` for what cannot be known."""
         return self._read(self._verify_log())
@@ -46,6 +80,10 @@ class Logged(StoreAccess):
             told.setdefault(change.id, change)
         return [change for change in told.values() if self._past is None or micros(change.time) <= self._past.at]
 
+    def _stats(self) -> Ops[BankStats]:
+        totals, changes = (yield from self._totals()), (yield from self._log())
+        return BankStats(totals, total_usage(*(change.usage for change in changes)))
+
     def _verify_log(self) -> Ops[LogReport]:
         rows = yield from rows_where(beside(self.namespace, LEDGER), {})
         heads = yield from rows_where(beside(self.namespace, HEADS), {})
@@ -54,7 +92,8 @@ class Logged(StoreAccess):
 
 def _change(row: Item) -> Change:
     try:
-        return Change(**{field: row.value[field] for field in Change.model_fields})
+        fields = {field: row.value[field] for field in Change.model_fields if field != "usage"}
+        return Change(**fields, usage=row.value.get("usage", {}))
     except (KeyError, TypeError, InvalidRecordError) as error:
         raise StoreCorruptedError(
             f"row {row.key!r} of namespace {row.namespace!r} is no row of a ledger: {error!r:.200}; "

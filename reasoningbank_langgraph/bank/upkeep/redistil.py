@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import aclosing, closing
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 
@@ -17,6 +17,11 @@ from reasoningbank_langgraph.bank.upkeep import distillations
 from reasoningbank_langgraph.bank.upkeep.distillations import Experience, Plan, Replaced, Undone
 from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.extraction import Extraction, Redistiller
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+    from reasoningbank_langgraph.chat.tally import Tally
 
 Progress = Callable[[int, int], None]
 """Told after each experience how many are done, and of how many."""
@@ -101,7 +106,7 @@ class Redistilling(StoreAccess):
         plan, outcomes = self._read(distillations.plan(self.namespace, distiller.run)), list[Replaced]()
         if dry_run:
             return _foreseen(distiller.run, plan)
-        with closing(_asked(distiller, plan.todo, max_concurrency)) as answers:
+        with closing(_asked(distiller, plan.todo, max_concurrency, self.tally)) as answers:
             for experience, distilled in answers:
                 outcomes.append(self._write(self._replace(distiller, experience, distilled)))
                 if progress:
@@ -123,7 +128,7 @@ class Redistilling(StoreAccess):
         plan, outcomes = await self._aread(distillations.plan(self.namespace, distiller.run)), list[Replaced]()
         if dry_run:
             return _foreseen(distiller.run, plan)
-        async with aclosing(_aasked(distiller, plan.todo, max_concurrency)) as answers:
+        async with aclosing(_aasked(distiller, plan.todo, max_concurrency, self.tally)) as answers:
             async for experience, distilled in answers:
                 outcomes.append(await self._awrite(self._replace(distiller, experience, distilled)))
                 if progress:
@@ -162,12 +167,16 @@ def _foreseen(run: str, plan: Plan) -> Redistilled:
     return Redistilled.of(run, plan, [Replaced(superseded=experience.old) for experience in plan.todo])
 
 
-def _asked(distiller: Redistiller, todo: Sequence[Experience], at_once: int) -> Generator[Answered]:
+def _config(tally: Tally, experience: Experience) -> RunnableConfig:
+    return tally.config("extract", experience=experience.episodes[0].experience_id)
+
+
+def _asked(distiller: Redistiller, todo: Sequence[Experience], at_once: int, tally: Tally) -> Generator[Answered]:
     """Yield what the model made of each experience, as it comes; of one whose lessons are there it is asked nothing."""
 
     def ask(experience: Experience) -> Answered:
-        group = experience.group
-        return experience, distiller.caller.run(distiller.dialogue(group)) if group else Extraction([])
+        group, config = experience.group, _config(tally, experience)
+        return experience, distiller.caller.run(distiller.dialogue(group), config) if group else Extraction([])
 
     with ContextThreadPoolExecutor(at_once) as pool:
         waiting = [pool.submit(ask, experience) for experience in todo]
@@ -179,14 +188,17 @@ def _asked(distiller: Redistiller, todo: Sequence[Experience], at_once: int) -> 
                 one.cancel()
 
 
-async def _aasked(distiller: Redistiller, todo: Sequence[Experience], at_once: int) -> AsyncGenerator[Answered]:
+async def _aasked(
+    distiller: Redistiller, todo: Sequence[Experience], at_once: int, tally: Tally
+) -> AsyncGenerator[Answered]:
     """Async form of `_asked`."""
     free = asyncio.Semaphore(at_once)
 
     async def ask(experience: Experience) -> Answered:
-        group = experience.group
+        group, config = experience.group, _config(tally, experience)
         async with free:
-            return experience, await distiller.caller.arun(distiller.dialogue(group)) if group else Extraction([])
+            said = await distiller.caller.arun(distiller.dialogue(group), config) if group else Extraction([])
+            return experience, said
 
     waiting = [asyncio.ensure_future(ask(experience)) for experience in todo]
     try:

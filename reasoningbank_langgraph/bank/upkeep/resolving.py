@@ -71,7 +71,8 @@ class Resolving(StoreAccess):
         """
         distiller = self._extractor(model, verdict, time_limit, weak)
         group = self._read(known_attempts.to_distil(self.namespace, as_id(attempt_id), verdict))
-        distilled = distiller.caller.run(distiller.dialogue(group))
+        config = self.tally.config("extract", episode=attempt_id)
+        distilled = distiller.caller.run(distiller.dialogue(group), config)
         lessons = self._lessons(distiller, distilled, policy, metadata)
         return self._write(verdicts.settle(self.namespace, as_id(attempt_id), verdict, lessons))
 
@@ -89,7 +90,8 @@ class Resolving(StoreAccess):
         """Async form of `resolve`."""
         distiller = self._extractor(model, verdict, time_limit, weak)
         group = await self._aread(known_attempts.to_distil(self.namespace, as_id(attempt_id), verdict))
-        distilled = await distiller.caller.arun(distiller.dialogue(group))
+        config = self.tally.config("extract", episode=attempt_id)
+        distilled = await distiller.caller.arun(distiller.dialogue(group), config)
         lessons = self._lessons(distiller, distilled, policy, metadata)
         return await self._awrite(verdicts.settle(self.namespace, as_id(attempt_id), verdict, lessons))
 

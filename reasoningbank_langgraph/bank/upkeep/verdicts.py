@@ -103,6 +103,7 @@ def settle(namespace: Namespace, attempt_id: str, verdict: Verdict, lessons: Les
         pending=goes_on,
         marks=_marks(known),
         told=told,
+        usage=to_pending(known.pending).usage if known.pending else {},
     )
     return _result((yield from add(namespace, lessons.match, left, len(learned.items))), lessons.distilled)
 

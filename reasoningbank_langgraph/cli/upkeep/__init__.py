@@ -2,6 +2,7 @@
 
 - `redistil`: `reasoningbank bank redistil`: lessons made anew from the episodes, and the way back
 - `prune`: `reasoningbank bank prune`: lessons taken out of use by rule, and the way back
+- `stats`: `reasoningbank bank stats`: what a bank holds, and what memory has used for it
 - `log`: `reasoningbank bank log`: every change of a bank, and whether the record of them is complete
 - `why`: `reasoningbank bank why` and `graph`: where a lesson comes from, what it did since, and what came of it
 - `rekey`: `reasoningbank bank rekey`: another encryption key for a bank, or its first one
