@@ -37,6 +37,8 @@ from reasoningbank_langgraph.bank.lineage.why import Why
 from reasoningbank_langgraph.bank.metadata import Where, check_where, is_asked_for
 from reasoningbank_langgraph.bank.minting.choice import check_policy
 from reasoningbank_langgraph.bank.minting.deciding import Treated
+from reasoningbank_langgraph.bank.rows.crediting import DatedCredit
+from reasoningbank_langgraph.bank.rows.guarding import DatedTrial
 from reasoningbank_langgraph.bank.rows.log import BankStats
 from reasoningbank_langgraph.bank.searching import check_question
 from reasoningbank_langgraph.bank.upkeep.distillations import Undone
@@ -50,6 +52,8 @@ __all__ = [
     "BankStats",
     "Contradiction",
     "Contradictions",
+    "DatedCredit",
+    "DatedTrial",
     "Imported",
     "Match",
     "MemoryBank",

@@ -6,13 +6,18 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from reasoningbank_langgraph.bank.access import StoreAccess, Totals
+from reasoningbank_langgraph.bank.arguments import as_ids
 from reasoningbank_langgraph.bank.branches import Branch
 from reasoningbank_langgraph.bank.examples import EXAMPLE_FLOOR, Recalled, Show
 from reasoningbank_langgraph.bank.metadata import Where, check_where
+from reasoningbank_langgraph.bank.rows import crediting, guarding
 from reasoningbank_langgraph.bank.searching import Question
 
 if TYPE_CHECKING:
+    from reasoningbank_langgraph.bank.rows.crediting import DatedCredit
+    from reasoningbank_langgraph.bank.rows.guarding import DatedTrial
     from reasoningbank_langgraph.records import Episode, MemoryItem, RetrievedExample, RetrievedMemory
+    from reasoningbank_langgraph.store.row_layout import Vector
 
 
 class BankReader(StoreAccess):
@@ -154,6 +159,31 @@ class BankReader(StoreAccess):
     def totals(self) -> Totals:
         """Return how many items and experiences the bank holds, and how many items of each outcome."""
         return self._read(self._totals())
+
+    def credit_history(self) -> list[DatedCredit]:
+        """Return what groups of attempts said of lessons, oldest first; of each lesson the last 300 count.
+
+        The `utility` of a lesson is their sum.
+        """
+        return self._read(crediting.history(self.namespace, self._past))
+
+    def trial_history(self, model: str = "") -> list[DatedTrial]:
+        """Return the tasks that the guard of a model (`Guard.model`) counted, oldest first.
+
+        A task that counted in several tests is there once, as in the last.
+        """
+        return self._read(guarding.history(self.namespace, model))
+
+    def vectors(self, ids: Iterable[str]) -> dict[str, Vector]:
+        """Return the stored vectors of lessons by id: of title and description or, under `match="task"`, of the task.
+
+        They are numpy arrays of length 1. Nothing is embedded. Lessons without a vector are left out: under
+        `match="task"`, all of an experience but the first; of a store that keeps no vectors or does not give them, as
+        only `ChromaStore` does, all lessons.
+        """
+        given = getattr(self.store, "stored_vectors", None)
+        found = given(self.namespace, as_ids(ids)) if given else {}
+        return {name: vectors[-1] for name, vectors in found.items()}
 
     def has_attempt(self, digest: str) -> bool:
         """Say whether the bank holds anything of an attempt.

@@ -20,7 +20,7 @@ def labels(step: str, **ids: Any) -> RunnableConfig:
 def metadata(**values: Any) -> dict[str, Any]:
     """Return values as metadata: `attempt` becomes `reasoningbank_attempt`.
 
-    The others are `reasoningbank_step`, `reasoningbank_rollout`, `reasoningbank_episode` and `reasoningbank_experience`.
+    The others are `reasoningbank_step`, `reasoningbank_rollout`, `reasoningbank_episode`, `reasoningbank_experience`.
     """
     return {f"{TAG}_{name}": value for name, value in values.items()}
 

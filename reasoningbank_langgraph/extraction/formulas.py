@@ -78,8 +78,7 @@ def parse_formula(reply: object, attempt: Attempt) -> ParsedItems:
     needed = program.needed()
     givens = [name for name in needed if not _names_in(program.values[name])]
     steps = [name for name in needed if name not in givens]
-    computes = any(isinstance(program.values[name], ast.BinOp) for name in steps)
-    if not givens or not computes or len(givens) > _MOST_GIVENS or len(steps) > _MOST_STEPS:
+    if not givens or not steps or len(givens) > _MOST_GIVENS or len(steps) > _MOST_STEPS:
         return ParsedItems([], "unparsed")
     said, told = _in_words(needed, task_literals(attempt)), task_numbers(attempt)
     lines = [f"{said[name]} = {_formula(program.values[name], said, told)}" for name in steps]
@@ -119,7 +118,7 @@ def _read(text: str) -> Program | None:
             return None
         if not _NAME.fullmatch(target.id) or not _is_arithmetic(line.value, values):
             return None
-        values[target.id] = line.value
+        values[target.id] = values[line.value.id] if isinstance(line.value, ast.Name) else line.value
     return Program(values) if values else None
 
 

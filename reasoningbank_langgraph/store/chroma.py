@@ -18,7 +18,6 @@ from reasoningbank_langgraph.store.cache.saved_prefixes import SavedPrefixes
 from reasoningbank_langgraph.store.cipher import BankCipher
 from reasoningbank_langgraph.store.collection import COLLECTION, add_sample, open_or_create
 from reasoningbank_langgraph.store.connect import check_client, close_client, is_shared, server_client
-from reasoningbank_langgraph.store.folder.cleaning import clear_leftovers
 from reasoningbank_langgraph.store.folder.opening import open_folder
 from reasoningbank_langgraph.store.indexing import NOT_GIVEN, Embedded, Indexing, IndexSetting
 from reasoningbank_langgraph.store.lifetime import Lifetime
@@ -26,6 +25,7 @@ from reasoningbank_langgraph.store.maintenance.migration import fit_bank, rebuil
 from reasoningbank_langgraph.store.maintenance.repair import StoreReport, inspect
 from reasoningbank_langgraph.store.maintenance.ttl import Sweeper, sweep
 from reasoningbank_langgraph.store.reading import Reader
+from reasoningbank_langgraph.store.row_layout import Vector
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.settings import GIBIBYTE, Progress, StoreSettings
 from reasoningbank_langgraph.store.writing import Writer
@@ -74,14 +74,11 @@ class ChromaStore(BaseStore):
         rows = Rows(client, open_or_create(client, collection, self._indexing, cipher), cipher)
         self._collection = cached_collection(client, rows, shared=shared, limit=cache_bytes, saved=saved)
         self._reader = Reader(self._collection, ttl)
-        self._writer = Writer(self._collection, self._reader)
-        self._sweeper = Sweeper(self.sweep_ttl)
+        self._writer, self._sweeper = Writer(self._collection, self._reader), Sweeper(self.sweep_ttl)
         self._collection.join()
         self._lifetime = Lifetime(self, partial(self._collection.leave, release))
         try:
             fit_bank(self._collection, self._indexing, reindex)
-            if not shared:
-                clear_leftovers(self._collection.rows)
         except BaseException:
             self._lifetime.end()
             raise
@@ -106,9 +103,8 @@ class ChromaStore(BaseStore):
             StoreCorruptedError: the folder holds something that is no bank.
             StoreSchemaError: the bank was made by a newer version; nothing was written.
         """
-        folder = open_folder(
-            path, settings.get("collection", COLLECTION), BankCipher.of(settings.get("encryption_key"))
-        )
+        name, key = settings.get("collection", COLLECTION), settings.get("encryption_key")
+        folder = open_folder(path, name, BankCipher.of(key))
         store = cls._owning(folder.client, settings, folder.release, saved=folder.saved)
         if folder.torn:
             store.rebuild_index()
@@ -202,6 +198,11 @@ class ChromaStore(BaseStore):
         embedded = await self._indexing.aembed(batch.documents, batch.queries)
         return await asyncio.to_thread(self._carry_out, batch, embedded)
 
+    def stored_vectors(self, namespace: tuple[str, ...], keys: Iterable[str]) -> dict[str, list[Vector]]:
+        """Return the vectors of items by key, a numpy array for each embedded text; items without any are left out."""
+        self._lifetime.check()
+        return self._reader.vectors(namespace, keys)
+
     def sweep_ttl(self) -> int:
         """Delete the items that have expired; returns how many."""
         self._lifetime.check()
@@ -210,8 +211,7 @@ class ChromaStore(BaseStore):
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
         """Delete expired items regularly, by default at the `sweep_interval_minutes` of `ttl` or every 5 minutes.
 
-        Returns:
-            A future that ends when the sweeper does; cancelling it stops the sweeper. Without `ttl` it is already done.
+        The future ends when the sweeper does; cancelling it stops the sweeper. Without `ttl` it is already done.
         """
         self._lifetime.check()
         return self._sweeper.start(sweep_interval_minutes, self.ttl_config)

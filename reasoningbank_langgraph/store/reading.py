@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from langgraph.store.base import GetOp, Item, ListNamespacesOp, Result, SearchItem, SearchOp, TTLConfig
 
-from reasoningbank_langgraph.errors import StoreError
+from reasoningbank_langgraph.errors import StoreCorruptedError, StoreError
 from reasoningbank_langgraph.store.batch import Batch
 from reasoningbank_langgraph.store.cache.collection import CachedCollection, now_us
 from reasoningbank_langgraph.store.filters import matches, needed_parts
 from reasoningbank_langgraph.store.index_search import IndexSearch
 from reasoningbank_langgraph.store.namespaces import Namespace, listed
 from reasoningbank_langgraph.store.row_layout import Entry, Vector, item_id, row_id
+from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.values import decode_value
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -105,6 +106,15 @@ class Reader:
         matching = (hit for hit in found if matches(hit.value, op.filter))
         return list(islice(matching, op.offset, op.offset + op.limit))
 
+    def vectors(self, namespace: Namespace, keys: Iterable[str]) -> dict[str, list[Vector]]:
+        """Return the stored vectors of the items of a namespace that have some, by key."""
+        with self._collection.writing:
+            found = self._collection.find({item_id(namespace, key): (namespace, key) for key in keys})
+            moment = now_us()
+            entries = [entry for entry in found.values() if entry.vectors and self.alive(entry, moment)]
+            vectors = stored_vectors(entries, self._collection.rows)
+        return {entry.key: vectors[entry.id] for entry in entries}
+
     def namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         """Return the namespaces an op asks for."""
         return listed(self._collection.namespaces(now_us() if self._omit_expired else None), op)
@@ -121,6 +131,25 @@ class Reader:
             return _scoreless(source.newest(parts))
         scored = ((min(1.0, max(0.0, cosine)), entry) for cosine, entry in source.scored(query, parts))
         return chain(scored, _scoreless(source.unscored(parts)))
+
+
+def stored_vectors(entries: Collection[Entry], rows: Rows) -> dict[str, list[Vector]]:
+    """Return the vectors of items by the items' ids.
+
+    Raises:
+        StoreCorruptedError: an item lacks a vector.
+    """
+    ids = [row_id(entry.id, ordinal) for entry in entries for ordinal in range(entry.vectors)]
+    found = {row.id: row for row in rows.get(ids, documents=False, vectors=True)}
+    vectors: dict[str, list[Vector]] = {}
+    for entry in entries:
+        own = [found.get(row_id(entry.id, ordinal)) for ordinal in range(entry.vectors)]
+        vectors[entry.id] = [
+            row.vector for row in own if row and row.vector is not None and row.metadata["token"] == entry.token
+        ]
+        if len(vectors[entry.id]) != entry.vectors:
+            raise StoreCorruptedError(f"item {entry.key!r} lacks vectors: rebuild_index() makes them anew")
+    return vectors
 
 
 def _item(entry: Entry) -> Item:

@@ -19,8 +19,9 @@ from reasoningbank_langgraph.store.cipher import BankCipher
 from reasoningbank_langgraph.store.collection import COLLECTION, recorded_embedder
 from reasoningbank_langgraph.store.folder.opening import OpenFolder, open_folder
 from reasoningbank_langgraph.store.indexing import NO_EMBEDDER, Embedded
-from reasoningbank_langgraph.store.maintenance.migration import rekey_bank, stored_vectors
+from reasoningbank_langgraph.store.maintenance.migration import rekey_bank
 from reasoningbank_langgraph.store.maintenance.repair import StoreReport
+from reasoningbank_langgraph.store.reading import stored_vectors
 from reasoningbank_langgraph.store.row_layout import Vector, row_id
 from reasoningbank_langgraph.store.settings import Progress, StoreSettings
 from reasoningbank_langgraph.store.values import decode_value

@@ -6,6 +6,9 @@
 - `snapshot`: a bank read as a whole, with what leads from one record to another at hand
 - `life`: what happened to a lesson, in the order of time
 - `lineage`: what a record comes from and what came of it, placed for a drawing
+- `similarity`: lessons by their similarity, placed for a drawing
+- `curves`: pairs of attempts and solved tasks, counted one after another
+- `charts`: curves over time, placed for a drawing
 - `html`: templates, in which text is text, and characters that hide are shown
 - `serving`: the application on loopback
 """

@@ -47,6 +47,7 @@ def create_view(bank: MemoryBank, *, token: str, hosts: Collection[str]) -> Star
         Route("/forget", pages.forget, methods=["POST"]),
         Route("/status", pages.set_status, methods=["POST"]),
         Route("/again", pages.read_again, methods=["POST"]),
+        Route("/map", pages.similarity),
         Route("/worth", pages.worth),
         Route("/ledger", pages.ledger),
         Route("/style.css", style),

@@ -12,15 +12,19 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from reasoningbank_langgraph.policies import ChangeKind
 from reasoningbank_langgraph.records import Episode, ItemStatus, Outcome
 from reasoningbank_langgraph.text import render_memories
+from reasoningbank_langgraph.view.charts import Chart, chart
+from reasoningbank_langgraph.view.curves import pairs, solved
 from reasoningbank_langgraph.view.html import FOLDER, address, page
 from reasoningbank_langgraph.view.life import life, shown
 from reasoningbank_langgraph.view.lineage import HEIGHT, WIDTH, lineage
-from reasoningbank_langgraph.view.snapshot import Page, Reader, Snapshot
+from reasoningbank_langgraph.view.similarity import MOST, similarity_map
+from reasoningbank_langgraph.view.snapshot import Page, Reader, Snapshot, evenly
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from reasoningbank_langgraph.bank import MemoryBank
+    from reasoningbank_langgraph.records import MemoryItem
 
 _EVENTS = 200
 _STATUSES, _OUTCOMES = get_args(ItemStatus), get_args(Outcome)
@@ -35,11 +39,16 @@ class Pages:
 
     def lessons(self, request: Request) -> Response:
         """List lessons, the newest first."""
-        asked = {name: request.query_params.get(name, "") for name in ("words", "status", "outcome")}
-        snapshot = self._reader.known()
-        found = Page.of(snapshot.selected(**asked), _number(request, "page", 1))
-        options: dict[str, Any] = {"statuses": _STATUSES, "outcomes": _OUTCOMES, "in_all": len(snapshot.items)}
-        return self._page("lessons.html", request, found=found, asked=asked, **options)
+        asked, found = self._chosen(request)
+        part, in_all = Page.of(found, _number(request, "page", 1)), len(self._reader.known().items)
+        return self._page("lessons.html", request, found=part, in_all=in_all, **asked)
+
+    def similarity(self, request: Request) -> Response:
+        """Show lessons on a map where similar ones are near each other."""
+        asked, found = self._chosen(request)
+        some = evenly(found, MOST)
+        drawing = similarity_map(some, self._bank.vectors([item.id for item in some]))
+        return self._page("map.html", request, found=len(found), tried=len(some), drawing=drawing, **asked)
 
     def search(self, request: Request) -> Response:
         """Search as an agent does: what it would be shown, with the score and the reason of each lesson."""
@@ -60,6 +69,7 @@ class Pages:
             "kind": "gone" if record is None else "attempt" if isinstance(record, Episode) else "lesson",
             "record": record,
             "shown": shown(snapshot, name),
+            "credit": chart(pairs([one for one in snapshot.credits if name in one.ids])),
             "events": latest,
             "earlier": len(events) - len(latest),
             "titles": {event.other: _title(snapshot, event.other) for event in latest if event.other},
@@ -74,7 +84,9 @@ class Pages:
         found = Page.of(snapshot.weighed(), _number(request, "page", 1))
         turns = snapshot.told("credited", "switched")[:_EVENTS]
         titles = {name: _title(snapshot, name) for change in turns for name in change.ids}
-        return self._page("worth.html", request, found=found, guards=snapshot.guards, turns=turns, titles=titles)
+        guards = [(guard, _tasks(snapshot, guard.model)) for guard in snapshot.guards]
+        credit = chart(pairs(snapshot.credits))
+        return self._page("worth.html", request, found=found, guards=guards, turns=turns, titles=titles, credit=credit)
 
     def ledger(self, request: Request) -> Response:
         """List every change of the bank, the newest first."""
@@ -112,6 +124,12 @@ class Pages:
         """Read the bank again."""
         self._reader.anew()
         return RedirectResponse("/", 303)
+
+    def _chosen(self, request: Request) -> tuple[dict[str, Any], list[MemoryItem]]:
+        """Return what the form for lessons needs, and the lessons that it asks for, the newest first."""
+        asked = {name: request.query_params.get(name, "") for name in ("words", "status", "outcome")}
+        found = self._reader.known().selected(**asked)
+        return {"asked": asked, "statuses": _STATUSES, "outcomes": _OUTCOMES}, found
 
     def _preview(self, request: Request, name: str, status: int = 200) -> Response:
         snapshot = self._knowing(name)
@@ -173,6 +191,13 @@ def _share(request: Request, name: str) -> float | None:
     if value is not None and not 0 <= value <= 1:
         raise HTTPException(400, f"{name} is a number from 0 to 1, not {given!r}")
     return value
+
+
+def _tasks(snapshot: Snapshot, model: str) -> Chart | None:
+    """Draw the part of the tasks that a model solved, with the moments at which memory was switched."""
+    turns = (change for change in snapshot.told("switched") if change.ids == (model,))
+    marks = [(change.time, str((change.after or {}).get("state", ""))) for change in turns]
+    return chart(solved(snapshot.trials[model]), share=True, marks=marks)
 
 
 def _title(snapshot: Snapshot, name: str) -> str:

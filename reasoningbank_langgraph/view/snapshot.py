@@ -13,7 +13,7 @@ from reasoningbank_langgraph.records import Episode, MemoryItem, utc_now
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from reasoningbank_langgraph.bank import MemoryBank
+    from reasoningbank_langgraph.bank import DatedCredit, DatedTrial, MemoryBank
     from reasoningbank_langgraph.bank.lineage.graph import Edge
     from reasoningbank_langgraph.policies import Change, GuardStatus
 
@@ -38,12 +38,16 @@ class Snapshot:
     """Rows of the ledger by the ids that they name, oldest first."""
     guards: Sequence[GuardStatus]
     """What the guard knows of each model."""
+    credits: Sequence[DatedCredit]
+    """What groups of attempts said of lessons, oldest first."""
+    trials: Mapping[str, Sequence[DatedTrial]]
+    """Tasks that the guard of each model counted, oldest first."""
     time: datetime
 
     @classmethod
     def of(cls, bank: MemoryBank) -> Snapshot:
         """Read a bank."""
-        time, items, episodes, log = utc_now(), bank.items(), bank.episodes(), bank.log()
+        time, items, episodes, log, guards = utc_now(), bank.items(), bank.episodes(), bank.log(), bank.guards()
         edges = MemoryGraph.of(items, episodes).edges
         records: list[MemoryItem | Episode] = [*episodes, *items]
         return cls(
@@ -53,7 +57,9 @@ class Snapshot:
             after=_grouped((edge.source, edge) for edge in edges),
             log=log[::-1],
             changes=_grouped((name, change) for change in log for name in change.ids),
-            guards=bank.guards(),
+            guards=guards,
+            credits=bank.credit_history(),
+            trials={guard.model: bank.trial_history(guard.model) for guard in guards},
             time=time,
         )
 
@@ -114,6 +120,13 @@ class Reader:
         with self._lock:
             self._known = Snapshot.of(self._bank)
             return self._known
+
+
+def evenly(entries: Sequence[Entry], most: int) -> list[Entry]:
+    """Return a list, or so many of its entries from the first to the last, equally far apart."""
+    if len(entries) <= most:
+        return list(entries)
+    return [entries[round(number * (len(entries) - 1) / (most - 1))] for number in range(most)]
 
 
 def _grouped(pairs: Iterable[tuple[str, Entry]]) -> dict[str, list[Entry]]:

@@ -29,6 +29,8 @@ MODULES = {
         "BankStats",
         "Contradiction",
         "Contradictions",
+        "DatedCredit",
+        "DatedTrial",
         "Imported",
         "Match",
         "MemoryGraph",

@@ -82,6 +82,11 @@ def test_a_model_that_cannot_be_reached_is_asked_no_second_time():
     assert LessonExtractor(chat).invoke(Judged(attempt(), SUCCESS)).reason == "error"
 
 
+def test_another_name_for_what_was_computed_is_no_step():
+    program = PROGRAM.replace("total_pay = pay - 2 * 5", "sum_of_pay = pay - 2 * 5\ntotal_pay = sum_of_pay")
+    assert parse_formula(AIMessage(program), attempt()).items == [LESSON]
+
+
 def test_numbers_of_a_method_stay_and_those_of_the_task_go():
     task = "A car drives 90 km in 45 minutes, then half as far. How many km is that in all?"
     program = "way = 90\nsecond_way = way / 2\nwhole_way = way + second_way + 0 * 45 * 60"

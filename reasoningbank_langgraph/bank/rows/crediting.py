@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp, Item, PutOp
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 
 GROUPS = 300
 """Groups that count for a lesson, the newest: what it did long ago, perhaps to another model, is outvoted in time."""
+
+
+class DatedCredit(NamedTuple):
+    """What a group of attempts said of the lessons that it was shown, and when."""
+
+    time: datetime
+    ids: tuple[str, ...]
+    """Ids of the lessons."""
+    credit: Credit
 
 
 class Credited(NamedTuple):
@@ -73,6 +82,31 @@ def visible_credits(
     namespace: Namespace, rows: Iterable[Item], branch: Branch, past: Past | None
 ) -> Ops[dict[str, Credit]]:
     """Return the same from rows that were read."""
+    seen: dict[str, list[Credit]] = {}
+    for name, group in (yield from _visible_groups(namespace, rows, branch, past)):
+        seen.setdefault(name, []).append(Credit(*group["credit"]))
+    return {name: Credit.total(several) for name, several in seen.items()}
+
+
+def history(namespace: Namespace, past: Past | None) -> Ops[list[DatedCredit]]:
+    """Return what each group said, oldest first; what it said of several lessons is there once."""
+    rows = yield from rows_where(beside(namespace, CREDIT), {})
+    branch = past.branch if past else Branch()
+    said: dict[tuple[str, Credit], list[tuple[int, str]]] = {}
+    for name, group in (yield from _visible_groups(namespace, rows, branch, past)):
+        said.setdefault((group["digest"], Credit(*group["credit"])), []).append((group["since"], name))
+    return sorted(
+        DatedCredit(
+            datetime.fromtimestamp(min(several)[0] / 1_000_000, UTC), tuple(name for _, name in several), credit
+        )
+        for (_, credit), several in said.items()
+    )
+
+
+def _visible_groups(
+    namespace: Namespace, rows: Iterable[Item], branch: Branch, past: Past | None
+) -> Ops[list[tuple[str, Mapping[str, Any]]]]:
+    """Return what a branch may know of what groups said, each with the lesson of which they said it."""
     groups = [
         (row.key, part_of_row(namespace, one["known_as"], one))
         for row in rows
@@ -80,11 +114,7 @@ def visible_credits(
         if past is None or one["since"] <= past.at
     ]
     is_visible = yield from visibility(namespace, branch, [group for _, group in groups])
-    seen: dict[str, list[Credit]] = {}
-    for name, group in groups:
-        if is_visible(group):
-            seen.setdefault(name, []).append(Credit(*group.value["credit"]))
-    return {name: Credit.total(several) for name, several in seen.items()}
+    return [(name, group.value) for name, group in groups if is_visible(group)]
 
 
 def turned_credit(namespace: Namespace, digest: str, shown: Collection[str], *, right: bool) -> Ops[list[PutOp]]:

@@ -16,8 +16,18 @@ from reasoningbank_langgraph.policies import Credit, GuardStatus, Pairs, Trial, 
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from langgraph.store.base import Item
+
+
+class DatedTrial(NamedTuple):
+    """A task that counted in a test of a guard: how it was solved, and when it was counted."""
+
+    time: datetime
+    shown: bool
+    """Whether it was solved with memory."""
+    right: bool
 
 
 class Counted(NamedTuple):
@@ -44,12 +54,20 @@ def statuses(namespace: Namespace) -> Ops[list[GuardStatus]]:
     return sorted((_status(row, "") for row in rows), key=lambda status: status.model)
 
 
+def history(namespace: Namespace, model: str) -> Ops[list[DatedTrial]]:
+    """Return the tasks that counted for a model, oldest first; one that counted in several tests as in the last."""
+    rows = yield from rows_where(beside(namespace, GUARD), {"kind": "task"})
+    start = _task_key(model, "")
+    own = (row for row in rows if row.key.startswith(start))
+    return sorted(DatedTrial(row.updated_at, row.value["shown"], row.value["right"]) for row in own)
+
+
 def count(namespace: Namespace, trial: Trial | None) -> Ops[Counted]:
     """Count a trial that ended, unless its task counted in this test before or the test is over."""
     if trial is None or trial.right is None:
         return Counted()
     place, model = beside(namespace, GUARD), trial.guard.model
-    keys = _status_key(model), f"task {_digest(model)} {trial.task_key}"
+    keys = _status_key(model), _task_key(model, trial.task_key)
     known, counted = yield [GetOp(place, key) for key in keys]
     before = _status(known, model)
     if trial.test != before.tests or (counted is not None and counted.value["test"] == trial.test):
@@ -100,6 +118,10 @@ def _status(row: Item | None, model: str) -> GuardStatus:
 
 def _status_key(model: str) -> str:
     return f"status {_digest(model)}"
+
+
+def _task_key(model: str, task_key: str) -> str:
+    return f"task {_digest(model)} {task_key}"
 
 
 def _digest(model: str) -> str:

@@ -7,7 +7,7 @@ to an item are copied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
@@ -28,9 +28,10 @@ from reasoningbank_langgraph.store.collection import (
     take_place,
 )
 from reasoningbank_langgraph.store.connect import folder_of
-from reasoningbank_langgraph.store.folder.cleaning import finish_removals, purge, remove_old_index
+from reasoningbank_langgraph.store.folder.cleaning import clear_leftovers, finish_removals, purge, remove_old_index
 from reasoningbank_langgraph.store.indexing import Indexing
-from reasoningbank_langgraph.store.row_layout import ChromaRow, Entry, Vector, entry_of, row_id, rows_of
+from reasoningbank_langgraph.store.reading import stored_vectors
+from reasoningbank_langgraph.store.row_layout import ChromaRow, Entry, entry_of, row_id, rows_of
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.settings import Progress
 from reasoningbank_langgraph.store.values import decode_value
@@ -59,6 +60,8 @@ def fit_bank(collection: CachedCollection, indexing: Indexing, reindex: bool | P
         if not reindex:
             raise
         reindex_bank(collection, indexing, None if reindex is True else reindex)
+    if not collection.shared:
+        clear_leftovers(collection.rows)
 
 
 def rebuild_bank(collection: CachedCollection, indexing: Indexing) -> None:
@@ -208,25 +211,6 @@ def _embed(entries: list[Entry], indexing: Indexing) -> list[ChromaRow]:
 def _copy(entries: list[Entry], collection: CachedCollection) -> list[ChromaRow]:
     vectors = stored_vectors(entries, collection.rows)
     return [row for entry in entries for row in rows_of(entry, vectors[entry.id], collection.dims)]
-
-
-def stored_vectors(entries: Collection[Entry], rows: Rows) -> dict[str, list[Vector]]:
-    """Return the vectors of items by the items' ids.
-
-    Raises:
-        StoreCorruptedError: an item lacks a vector.
-    """
-    ids = [row_id(entry.id, ordinal) for entry in entries for ordinal in range(entry.vectors)]
-    found = {row.id: row for row in rows.get(ids, documents=False, vectors=True)}
-    vectors: dict[str, list[Vector]] = {}
-    for entry in entries:
-        own = [found.get(row_id(entry.id, ordinal)) for ordinal in range(entry.vectors)]
-        vectors[entry.id] = [
-            row.vector for row in own if row and row.vector is not None and row.metadata["token"] == entry.token
-        ]
-        if len(vectors[entry.id]) != entry.vectors:
-            raise StoreCorruptedError(f"item {entry.key!r} lacks vectors: rebuild_index() makes them anew")
-    return vectors
 
 
 def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
