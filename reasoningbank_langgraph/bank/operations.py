@@ -5,6 +5,7 @@ So each is written once: `run` carries it out on a store, and `arun` does so wit
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,8 +24,7 @@ Result = TypeVar("Result")
 Ops = Generator["Sequence[Op]", "list[Any]", Result]
 
 PAGE = 500
-_LARGER = 16
-"""How much larger each further page is: a store reads what precedes a page again to find it."""
+_ALL = 1_000_000_000
 _TRIES = 100
 _NO_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
@@ -41,7 +41,15 @@ def run(operation: Ops[Result], store: BaseStore) -> Result:
 
 async def arun(operation: Ops[Result], store: BaseStore) -> Result:
     """Carry out an operation without blocking the loop."""
-    return await adrive(operation, lambda ops: adrive(_accepted(store, ops), store.abatch))
+    return await adrive(operation, lambda ops: adrive(_accepted(store, ops), lambda batch: _abatch(store, batch)))
+
+
+async def _abatch(store: BaseStore, ops: Sequence[Op]) -> list[Any]:
+    """Carry out a batch without blocking the loop; in a thread, if the store refuses to do so by itself as SQLite's."""
+    try:
+        return await store.abatch(ops)
+    except NotImplementedError:
+        return await asyncio.to_thread(store.batch, ops)
 
 
 def _accepted(store: BaseStore, ops: Sequence[Op]) -> Ops[list[Any]]:
@@ -93,12 +101,11 @@ def has_rows(places: Sequence[Namespace]) -> Ops[bool]:
 
 
 def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[SearchItem]]:
-    """Return all rows of this namespace that meet a filter, oldest first."""
-    rows: dict[str, SearchItem] = {}
-    offset, limit = 0, PAGE
-    while True:
-        (page,) = yield [find(namespace, where, None, limit, offset)]
-        rows.update((row.key, row) for row in page if row.namespace == namespace)
-        if len(page) < limit:
-            return sorted(rows.values(), key=lambda row: (row.value.get("created_at", ""), row.key))
-        offset, limit = offset + limit, limit * _LARGER
+    """Return all rows of this namespace that meet a filter, oldest first.
+
+    They are asked for at once: a store puts rows of one time in any order, and pages that another change comes between
+    differ too, so that a row would be on none of them.
+    """
+    (found,) = yield [find(namespace, where, None, _ALL)]
+    rows = [row for row in found if row.namespace == namespace]
+    return sorted(rows, key=lambda row: (row.value.get("created_at", ""), row.key))

@@ -242,14 +242,11 @@ def _hits(
     page = max(limit, PAGE)
     elsewhere, mine = yield [others, find(place, same, query, page)]
     is_visible = yield from visibility(namespace, branch, mine)
-    own = [row for row in mine if is_visible(row)]
-    offset = page
-    while len(mine) == page and len(own) < limit:
-        (mine,) = yield [find(place, same, query, page, offset)]
+    while len(mine) == page and sum(map(is_visible, mine)) < limit:
+        page *= _MORE
+        (mine,) = yield [find(place, same, query, page)]
         is_visible = yield from visibility(namespace, branch, mine)
-        own += [row for row in mine if is_visible(row)]
-        offset += page
-    return [*elsewhere, *own], is_visible
+    return [*elsewhere, *filter(is_visible, mine)], is_visible
 
 
 def _retrieved(

@@ -7,7 +7,6 @@ import pytest
 from langgraph.store.base import BaseStore, GetOp, PutOp, SearchOp
 
 from reasoningbank_langgraph import ChromaStore, MemoryBank, MemoryItem
-from reasoningbank_langgraph.bank import operations
 from reasoningbank_langgraph.bank.upkeep import forgetting, pruning
 from reasoningbank_langgraph.namespaces import HEADS, beside
 from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit, Policy
@@ -95,8 +94,7 @@ def counts(call, experiences):
 
 
 @pytest.fixture
-def many_pages(monkeypatch):
-    monkeypatch.setattr(operations, "PAGE", 3)
+def small_batches(monkeypatch):
     monkeypatch.setattr(pruning, "_AT_ONCE", 10)
 
 
@@ -149,7 +147,7 @@ def test_what_a_run_does_reads_as_much_of_a_large_bank_as_of_a_small_one(name):
     assert (large.batches, large.rows) == (small.batches, small.rows)
 
 
-@pytest.mark.usefixtures("many_pages")
+@pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("name", AS_THE_BANK)
 def test_what_looks_at_all_lessons_reads_as_many_times_more_as_there_are(name):
     """Up to twice as many: of a bank just over a page, the page is read twice."""

@@ -1,4 +1,4 @@
-"""How a bank uses its store: under its own lock, page by page, and again where a read met a write."""
+"""How a bank uses its store: under its own lock, all rows at once, and again where a read met a write."""
 
 import sys
 import threading
@@ -9,7 +9,6 @@ from langgraph.store.base import BaseStore, PutOp
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank
-from reasoningbank_langgraph.bank import operations
 from reasoningbank_langgraph.bank.writer_lock import _lock_of, writing
 from tests.bank.test_bank import SIDES, ids, lesson
 from tests.loop_fakes import indexed_memory, open_store
@@ -146,14 +145,12 @@ async def test_equal_texts_are_made_to_differ_for_a_store_in_memory_alone(store,
 
 
 @SIDES
-async def test_a_bank_of_several_pages_is_read_whole_and_in_order(asynchronously, monkeypatch):
-    monkeypatch.setattr(operations, "PAGE", 3)
-    for number in (2, 3, 4, 6):
-        bank = MemoryBank(InMemoryStore(), ("m",))
-        for name in range(number):
-            bank.add([lesson(str(name), "red green")])
-            MemoryBank(bank.store, ("m", "below")).add([lesson(str(name), "red green")])
-        assert await item_ids(bank, asynchronously) == [str(name) for name in range(number)]
+async def test_a_bank_is_read_whole_and_in_order_without_what_lies_below_it(asynchronously):
+    bank = MemoryBank(InMemoryStore(), ("m",))
+    for name in range(6):
+        bank.add([lesson(str(name), "red green")])
+        MemoryBank(bank.store, ("m", "below")).add([lesson(str(name), "red green")])
+    assert await item_ids(bank, asynchronously) == [str(name) for name in range(6)]
 
 
 @pytest.mark.parametrize("kind", ["memory", "chroma"])

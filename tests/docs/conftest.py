@@ -51,7 +51,7 @@ def saver(*_):
 
 
 @contextmanager
-def postgres_store(*_, index):
+def postgres_store(*_, index, pool_config):
     yield type("Postgres", (InMemoryStore,), {"setup": lambda _: None})(index=index)
 
 
