@@ -49,6 +49,8 @@ def test_a_task_of_an_evaluation_file_or_nearly_one_is_left_out(task, reason, tm
         ("Add 48 to 24.", "72", "Lea has 24 plums and picks 47 more. How many are that?", False),
         ("Add 48 to 24.", "73", "Lea has 24 plums and picks 48 more. How many are that?", False),
         ("What is it?", "72", "Lea has 24 plums and picks 48 more. How many are that?", False),
+        ("Add 48 to 24.", "72", "Lea has 24 plums, picks 48 more on each of 7 days, and eats 2. What is left?", False),
+        ("Add 48, 24 and 7.", "72", "Lea has 24 plums, picks 48 on each of 7 days, and eats 2. What is left?", True),
     ],
 )
 def test_a_solution_that_states_the_answer_of_a_problem_with_the_same_numbers_is_left_out(

@@ -25,8 +25,8 @@ RULES = """\
   other weighs 1. A trainer shows a row as often in an epoch as it weighs.
 - Tasks for validation are in no other file, and neither are near copies of them.
 - Left out as `same task`: a problem of an evaluation file. `near copy`: nearly one, numbers and names set aside.
-  `answer`: a solution that states the answer of one, for a task with all of its numbers, or an answer that is telling
-  by itself."""
+  `answer`: a solution that states the answer of one, for a task with the same numbers or with all of three or more,
+  or an answer that is telling by itself."""
 
 
 class DataFile(Record):

@@ -1,9 +1,9 @@
 """Problems of evaluation files, and what would give them away.
 
 A task is left out if it is one of them or nearly one (the same sentences with other numbers and names), or if its
-solution states the answer of one and the task holds all of its numbers, two or more. Most answers are small numbers, so
-an answer by itself says nothing, unless it is a telling one: a number of five significant digits, or a text of six
-letters.
+solution states the answer of one and the task has the same numbers, two or more, or all of three or more. Most answers
+are small numbers, so an answer by itself says nothing, unless it is a telling one: a number of five significant digits,
+or a text of six letters.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _SENTENCE = 40
 """Characters of a problem that is looked for inside other texts too: "2 + 2" would be found everywhere."""
-_TELLING_DIGITS, _TELLING_LETTERS, _TELLING_NUMBERS = 5, 6, 2
+_TELLING_DIGITS, _TELLING_LETTERS = 5, 6
 
 
 class EvaluationFile(Record):
@@ -45,9 +45,9 @@ class _Problem(NamedTuple):
     is_telling: bool
     """Whether its answer gives it away by itself."""
 
-    def has_numbers_in(self, numbers: frozenset[Fraction]) -> bool:
-        """Say whether it has numbers enough to be known by, and all of them are among these."""
-        return len(self.numbers) >= _TELLING_NUMBERS and self.numbers <= numbers
+    def is_known_by(self, numbers: frozenset[Fraction]) -> bool:
+        """Say whether a task with these numbers may be the same in other words."""
+        return self.numbers <= numbers and len(self.numbers) >= (2 if self.numbers == numbers else 3)
 
 
 class HeldOut:
@@ -93,7 +93,7 @@ class HeldOut:
         if solution.key in near:
             return "near copy"
         numbers = _numbers(solution.task)
-        asked = [one for one in self._known if one.is_telling or one.has_numbers_in(numbers)]
+        asked = [one for one in self._known if one.is_telling or one.is_known_by(numbers)]
         return "answer" if any(states_answer(solution.text, one.answer) for one in asked) else ""
 
 
