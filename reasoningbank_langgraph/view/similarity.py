@@ -33,6 +33,16 @@ class Dot(NamedTuple):
     x: float
     y: float
 
+    @property
+    def anchor(self) -> str:
+        """Which end of its title is beside it: the one that leaves more room."""
+        return "start" if self.x < _WIDTH / 2 else "end"
+
+    @property
+    def beside(self) -> float:
+        """Where that end is, across."""
+        return self.x + (_GAP if self.anchor == "start" else -_GAP)
+
 
 class Label(NamedTuple):
     """The title of a dot, beside it."""
