@@ -6,6 +6,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from reasoningbank_langgraph import MemoryBank, Verdict, create_matts, create_reasoning_bank
 from reasoningbank_langgraph.errors import StoreUnavailableError
 from reasoningbank_langgraph.learn import drain
+from reasoningbank_langgraph.namespaces import LEDGER, beside
 from reasoningbank_langgraph.records.usage import SOLVE, total_usage
 from tests.loop_fakes import USED, Billed, Switched, indexed_memory, learner, lessons, verdict
 
@@ -204,6 +205,17 @@ def test_the_ledger_says_of_each_change_what_it_used_and_stays_complete():
     assert quarantined.usage.keys() <= {"embed"}
     assert bank.verify_log().ok
     assert total_usage(added.usage, quarantined.usage) == bank.stats().usage
+
+
+def test_rows_that_older_versions_wrote_or_will_read_need_no_usage():
+    store = indexed_memory()
+    loop(store).invoke(TASK, CONFIG)
+    bank, place = MemoryBank(store, "reasoningbank"), beside(("reasoningbank",), LEDGER)
+    (row,) = store.search(place)
+    store.put(place, row.key, {name: value for name, value in row.value.items() if name != "usage"}, index=False)
+    assert (bank.verify_log().ok, bank.log()[0].usage, bank.stats().usage) == (True, {}, {})
+    bank.set_status([bank.items()[0].id], "quarantined")
+    assert bank.verify_log().ok
 
 
 def test_what_a_write_that_failed_would_have_told_is_told_by_the_next_one():
