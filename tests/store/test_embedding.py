@@ -233,3 +233,19 @@ def test_chroma_is_never_left_to_embed(store):
         collection.upsert(ids=["x"], documents=["a text"])
     with pytest.raises(ValueError, match="embedding function"):
         collection.query(query_texts=["a text"])
+
+
+@pytest.mark.parametrize("place", ["folder", pytest.param("server", marks=pytest.mark.network)])
+def test_stored_vectors_come_in_the_order_of_the_fields_and_nothing_is_embedded_for_them(place, folder, request):
+    embeddings = Counting()
+    settings = {"index": {"embed": embeddings, "dims": 64, "fields": ["text", "more"]}, "collection": "vectors"}
+    port = request.getfixturevalue("server_port") if place == "server" else None
+    with ChromaStore.from_server(port=port, **settings) if port else ChromaStore.from_path(folder, **settings) as store:
+        elsewhere = PutOp((*HERE, "below"), "below", {"text": "same"}), PutOp(("b",), "3", {"text": "of another"})
+        store.batch([*OPS[:2], PutOp(HERE, "plain", {"text": "same"}, index=False), *elsewhere])
+        embeddings.asked.clear()
+        found = store.stored_vectors(HERE, ["2", "1", "plain", "below", "3", "gone"])
+        assert embeddings.asked == []
+    assert found.keys() == {"1", "2"}
+    for vector, text in zip([*found["1"], *found["2"]], ["same", "same", "other"], strict=True):
+        assert vector.tolist() == pytest.approx(embeddings.embed_query(text), abs=1e-6)
