@@ -61,3 +61,8 @@ def rows_in(folder, name="train.jsonl"):
 def said(rows, field="completion"):
     """The texts of rows, in order."""
     return sorted(one[field][0]["content"] for one in rows)
+
+
+def left_out(bank, path, **options):
+    """What a harvest left out, by reason."""
+    return dict(bank.harvest(path, validation=0, **options).left_out)

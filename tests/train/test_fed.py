@@ -8,7 +8,7 @@ from reasoningbank_langgraph.testing import ScriptedChatModel
 from reasoningbank_langgraph.train.harvest import tainted_rows
 from tests.loop_fakes import indexed_memory, lessons
 from tests.small_bank import lesson
-from tests.train.attempts import TASKS, attempt, bank_of, rows_in
+from tests.train.attempts import TASKS, attempt, bank_of, learned, rows_in, run_of
 
 ATTEMPTS = [
     attempt("right", text="48 + 24 = 72, so \\boxed{72}.", experience="group"),
@@ -53,8 +53,9 @@ def test_a_lesson_that_is_quarantined_taints_its_own_attempt_and_those_that_were
         ("train.jsonl", "aided", "it was shown lesson-1, which is quarantined"),
         ("train.jsonl", "other", "a lesson learned from it is quarantined"),
     ]
-    bank.set_status(["lesson-1"], "active")
-    assert told(out, bank) == []
+    for status in ("superseded", "active"):
+        bank.set_status(["lesson-1"], status)
+        assert told(out, bank) == []
 
 
 def test_a_forgotten_lesson_taints_what_was_shown_it(out, bank):
@@ -74,6 +75,13 @@ def test_what_is_tainted_is_left_out_of_the_next_harvest(out, bank, tmp_path):
     assert dict(made.left_out) == {"tainted": 2}
     assert [row.sources[0].id for row in made.rows if row.file == "train.jsonl"] == ["right"]
     assert told(tmp_path / "next", bank) == []
+
+
+def test_rows_of_experiments_come_from_no_bank(bank, tmp_path):
+    run = run_of(tmp_path / "run", learned(text="It is 24 more than 48, so \\boxed{72}."))
+    made = bank.harvest(tmp_path / "both", runs=[run], validation=0)
+    assert "row" in {source.kind for row in made.rows for source in row.sources}
+    assert told(tmp_path / "both", bank) == []
 
 
 def test_a_bank_of_another_namespace_says_nothing_of_it(out):

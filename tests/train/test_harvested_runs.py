@@ -45,6 +45,23 @@ def test_tries_of_an_arm_that_makes_several_are_samples_and_pairs(tmp_path):
     assert said([pair], "rejected") == ["48 + 48 = 96, so \\boxed{96}."]
 
 
+def test_tries_of_arms_that_are_not_named_and_rows_that_failed_are_not_looked_at(tmp_path):
+    failed = learned("p1", right=False, error="Timeout: gone")
+    run = run_of(tmp_path / "run", learned(), failed)
+    one = tried(0, True, "48 and half of 48, 24: 72, so \\boxed{72}.")
+    Tries(run).take(one.key, lambda: one)
+    assert harvest(tmp_path / "out", runs=[run], validation=0).solutions == 1
+
+
+def test_a_reply_that_speaks_of_its_notes_is_left_out_of_rows_and_tries(tmp_path):
+    aided = {"memory_length": 9, "attempts": 3}
+    run = run_of(tmp_path / "run", learned("p1"), learned(text="Note 1: 48 + 24 = \\boxed{72}.", **aided))
+    one = tried(0, True, "The note helps: 24 and 48 are \\boxed{72}.").model_copy(update={"memory": "digest"})
+    Tries(run).take(one.key, lambda: one)
+    made = harvest(tmp_path / "out", runs=[run], validation=0)
+    assert dict(made.left_out) == {"speaks of its notes": 2}
+
+
 def test_an_arm_that_failed_first_makes_the_task_of_a_later_one_weigh_more(tmp_path):
     missed = learned(right=False).model_copy(update={"arm": "baseline"})
     solved = learned(shown=("m1",), memory_length=5).model_copy(update={"arm": "memory"})
@@ -55,11 +72,12 @@ def test_an_arm_that_failed_first_makes_the_task_of_a_later_one_weigh_more(tmp_p
 
 def test_rows_without_texts_are_counted_and_a_secret_in_one_keeps_it_out(tmp_path):
     secret = learned("p1", text="Ask ann@example.org: 48 + 24 = \\boxed{72}.")
-    run = run_of(tmp_path / "run", learned(), secret, learned("p2"))
+    asked = learned("p3").model_copy(update={"problem": "ann@example.org has 48 rolls and 24. How many?"})
+    run = run_of(tmp_path / "run", learned(), secret, asked, learned("p2"))
     kept = [line for line in (run / "texts.jsonl").read_text().splitlines() if '"p2"' not in line]
     (run / "texts.jsonl").write_text("\n".join([*kept, ""]))
     made = harvest(tmp_path / "out", runs=[run], validation=0)
-    assert dict(made.left_out) == {"held a secret": 1, "no text": 1}
+    assert dict(made.left_out) == {"held a secret": 2, "no text": 1}
     assert [row.sources[0].id for row in made.rows] == ["p0"]
 
 

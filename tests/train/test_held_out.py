@@ -79,6 +79,10 @@ def test_near_copies_are_told_by_meaning_too_where_an_embedder_is_given(tmp_path
     assert left_out(tmp_path, TASKS[0], "999", mixed, embeddings=HashEmbeddings()) == {"near copy": 1}
 
 
+def test_a_short_problem_is_not_looked_for_inside_other_texts(tmp_path):
+    assert left_out(tmp_path, "48 + 24?", "999", "What is 148 + 24? Or is it 48 + 24?") == {}
+
+
 def test_pairs_are_held_to_the_same_rule(tmp_path):
     group = [
         attempt("right", text="48 + 24 = 72, so \\boxed{72}.", experience="g"),

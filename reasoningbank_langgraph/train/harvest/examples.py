@@ -103,7 +103,7 @@ def pairs(solutions: Iterable[Solution], samples: int) -> list[Pair]:
 
 
 def missed_first(solutions: Sequence[Solution]) -> set[str]:
-    """Return the tasks whose first experience holds no right solution, and a later one does.
+    """Return the tasks whose first experience holds no right solution: those that a later one solved weigh more.
 
     Args:
         solutions: oldest first. The attempts of one group are one experience, so none of them is the first.
@@ -112,4 +112,4 @@ def missed_first(solutions: Sequence[Solution]) -> set[str]:
     for solution in solutions:
         solved, name = experiences[solution.key], solution.source.experience_id
         solved[name] = solved.get(name, False) or solution.right
-    return {task for task, solved in experiences.items() if any(solved.values()) and not next(iter(solved.values()))}
+    return {task for task, solved in experiences.items() if not next(iter(solved.values()))}
