@@ -5,19 +5,20 @@ import json
 import stat
 import subprocess
 import sys
+from inspect import signature
 
 import pytest
 from langchain_core.messages import convert_to_openai_messages
 
-from reasoningbank_langgraph import MemoryBank
+from reasoningbank_langgraph import MemoryBank, Scaling
 from reasoningbank_langgraph.errors import HarvestError
 from reasoningbank_langgraph.experiments.memories import ShownMemory
 from reasoningbank_langgraph.experiments.solving import prompt_of
 from reasoningbank_langgraph.math_solver import create_math_solver
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.testing import ScriptedChatModel
-from reasoningbank_langgraph.train.harvest import read_card
-from tests.loop_fakes import indexed_memory, lessons, verdict
+from reasoningbank_langgraph.train.harvest import harvest, read_card
+from tests.loop_fakes import indexed_memory, learner
 from tests.train.attempts import NAMESPACE, TASKS, attempt, bank_of, left_out, rows_in, said
 
 TWO = [
@@ -26,27 +27,33 @@ TWO = [
 ]
 
 
-def test_a_prompt_is_byte_for_byte_what_the_bundled_solver_and_the_harness_send_without_memory(tmp_path):
-    asked = []
-
-    def reply(messages):
-        if "You check whether" in messages[0].text:
-            return verdict()
-        if "teach problem solving" in messages[0].text:
-            return lessons("halve")
-        asked.append(messages)
-        return "Half of 48 is 24, and 48 + 24 = \\boxed{72}."
-
-    store = indexed_memory()
-    graph = create_math_solver(ScriptedChatModel(reply), namespace=NAMESPACE).compile(store=store)
+def solved(replies, store, **options):
+    """Let the bundled solver work on a task with these replies; return what it was asked."""
+    solver = ScriptedChatModel(replies)
+    graph = create_math_solver(solver, judge_model=learner(), namespace=NAMESPACE, **options).compile(store=store)
     graph.invoke({"task": TASKS[0], "reference": "72"})
+    return solver.calls
+
+
+def test_a_prompt_is_byte_for_byte_what_the_bundled_solver_and_the_harness_send_without_memory(tmp_path):
+    store = indexed_memory()
+    (asked,) = solved(["Half of 48 is 24, and 48 + 24 = \\boxed{72}."], store)
     MemoryBank(store, NAMESPACE).harvest(tmp_path / "out", validation=0)
     (made,) = rows_in(tmp_path / "out")
-    assert made["prompt"] == convert_to_openai_messages(asked[0])
+    assert made["prompt"] == convert_to_openai_messages(asked)
     roles = {"system": "system", "human": "user"}
     harness = prompt_of(Problem("p", TASKS[0]), ShownMemory())
     assert made["prompt"] == [{"role": roles[role], "content": text} for role, text in harness]
     assert said([made]) == ["Half of 48 is 24, and 48 + 24 = \\boxed{72}."]
+
+
+def test_the_attempts_of_matts_make_an_example_and_a_pair(tmp_path):
+    store, wrong, right = indexed_memory(), "48 + 48 = 96, so \\boxed{96}.", "48 + 24 = 72, so \\boxed{72}."
+    solved([wrong, right, right], store, scaling=Scaling(k=3, select="majority", max_concurrency=1))
+    MemoryBank(store, NAMESPACE).harvest(tmp_path / "out", validation=0)
+    assert said(rows_in(tmp_path / "out")) == [right]
+    (pair,) = rows_in(tmp_path / "out", "preferences.jsonl")
+    assert (said([pair], "chosen"), said([pair], "rejected")) == ([right], [wrong])
 
 
 def test_another_solver_has_a_prompt_of_its_own_and_may_answer_with_a_word(tmp_path):
@@ -136,6 +143,18 @@ def test_a_folder_with_a_harvest_or_other_things_is_not_written_to(tmp_path):
         bank.harvest(tmp_path / "home")
     with pytest.raises(HarvestError, match="is no folder"):
         bank.harvest(tmp_path / "home" / "letter.txt")
+
+
+def test_the_method_of_a_bank_and_the_function_have_the_same_options():
+    method, function = (
+        {
+            name: option.default
+            for name, option in signature(made).parameters.items()
+            if option.kind.name == "KEYWORD_ONLY"
+        }
+        for made in (MemoryBank.harvest, harvest)
+    )
+    assert method == function
 
 
 def test_importing_it_loads_nothing_heavy():
