@@ -47,6 +47,7 @@ EXAMPLE_CHARS = 6_000
 OVERTURNED, LATER = "overturned", "later_verdict"
 """Fields of lessons whose attempt was judged anew. `overturned`: the verdict a superseded one was learned under;
 `later_verdict`: the one that a lesson learned after it belongs to."""
+_FIELDS = {kind: tuple(kind.model_fields) for kind in (MemoryItem, Episode, PendingAttempt)}
 TASK_VECTOR = "query"
 """The field whose vector is that of the task; one item of each experience carries it."""
 
@@ -204,10 +205,20 @@ def retired(status: str, moment: datetime | None) -> int:
     return NEVER if status == "active" else micros(moment or utc_now())
 
 
+def fields_of(row: Item, names: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return those of some fields that a row has; of a `ChromaStore`'s row, nothing else is parsed."""
+    read = getattr(row, "fields", None)
+    if read is None:
+        return {name: row.value[name] for name in names if name in row.value}
+    found: Mapping[str, Any] = read(names)
+    return found
+
+
 def source_of(row: Item) -> tuple[str, str]:
     """Return the experience and the outcome of a lesson. Raises `StoreCorruptedError` if a row holds none."""
+    found = fields_of(row, ("experience_id", "outcome"))
     try:
-        return row.value["experience_id"], row.value["outcome"]
+        return found["experience_id"], found["outcome"]
     except KeyError as error:
         raise _no_record(row, "a lesson", error) from error
 
@@ -228,8 +239,9 @@ def to_pending(row: Item) -> PendingAttempt:
 
 
 def _record(row: Item, kind: type[Kept], name: str) -> Kept:
+    found = fields_of(row, _FIELDS[kind])
     try:
-        return kind(**{field: row.value[field] for field in kind.model_fields if field in row.value})
+        return kind(**found)
     except (KeyError, TypeError, InvalidRecordError) as error:
         raise _no_record(row, name, error) from error
 

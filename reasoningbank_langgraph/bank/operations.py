@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from langgraph.store.base import Item, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from reasoningbank_langgraph.bank.item_values import TASK_VECTOR, Namespace, distinct, find
+from reasoningbank_langgraph.bank.item_values import TASK_VECTOR, Namespace, distinct, fields_of, find
 from reasoningbank_langgraph.driver import adrive, drive
 
 if TYPE_CHECKING:
@@ -74,12 +74,13 @@ def _may_refuse(store: BaseStore, ops: Sequence[Op]) -> bool:
     InMemoryStore refuses it, and another store may wrap one: a task is embedded twice for an episode and a lesson of
     it, and any text for a lesson that comes and one like it that goes out of use.
     """
+    if isinstance(store, InMemoryStore) or getattr(store, "embeds_a_text_once", False):
+        return isinstance(store, InMemoryStore)
     puts = [op for op in ops if isinstance(op, PutOp) and op.value and op.index]
     texts = Counter(text for op in puts for text in _embedded(op))
     tasks = [text for op in puts for text in _embedded(op, TASK_VECTOR)]
     going = [text for op in puts if (op.value or {}).get("status", "active") != "active" for text in _embedded(op)]
-    embeds_once = getattr(store, "embeds_a_text_once", False)
-    return isinstance(store, InMemoryStore) or (not embeds_once and any(texts[text] > 1 for text in [*tasks, *going]))
+    return any(texts[text] > 1 for text in [*tasks, *going])
 
 
 def embedded_texts(ops: Sequence[Op], store: BaseStore) -> set[str]:
@@ -107,5 +108,8 @@ def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[Searc
     differ too, so that a row would be on none of them.
     """
     (found,) = yield [find(namespace, where, None, _ALL)]
-    rows = [row for row in found if row.namespace == namespace]
-    return sorted(rows, key=lambda row: (row.value.get("created_at", ""), row.key))
+    return sorted((row for row in found if row.namespace == namespace), key=_oldest_first)
+
+
+def _oldest_first(row: Item) -> tuple[str, str]:
+    return fields_of(row, ("created_at",)).get("created_at", ""), row.key

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import dataclass_transform
@@ -32,18 +30,14 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@contextmanager
-def _named_errors(record: str) -> Iterator[None]:
+def _raise_named(record: str, error: ValidationError) -> NoReturn:
     """Turn pydantic's error into one of ours, with the field, the value and the rule in the message."""
-    try:
-        yield
-    except ValidationError as error:
-        first = error.errors()[0]
-        cause = first.get("ctx", {}).get("error")
-        if isinstance(cause, InvalidRecordError):
-            raise cause from None
-        field = ".".join(str(part) for part in first["loc"]) or "value"
-        raise InvalidRecordError(f"{record}.{field}: {first['msg']}, got {short_repr(first['input'])}") from error
+    first = error.errors()[0]
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, InvalidRecordError):
+        raise cause from None
+    field = ".".join(str(part) for part in first["loc"]) or "value"
+    raise InvalidRecordError(f"{record}.{field}: {first['msg']}, got {short_repr(first['input'])}") from error
 
 
 if TYPE_CHECKING:
@@ -62,8 +56,10 @@ class _NamedErrors(ModelMetaclass):
             if args:
                 first = next(iter(vars(cls)["__pydantic_fields__"]))
                 raise TypeError(f"{cls.__name__} takes its fields by name, as in {cls.__name__}({first}=...)")
-            with _named_errors(cls.__name__):
+            try:
                 return super().__call__(**data)
+            except ValidationError as error:
+                _raise_named(cls.__name__, error)
 
 
 class Record(BaseModel, metaclass=_NamedErrors):
@@ -74,14 +70,18 @@ class Record(BaseModel, metaclass=_NamedErrors):
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
         """Make a record from a mapping or another record. Raises `InvalidRecordError`."""
-        with _named_errors(cls.__name__):
+        try:
             return super().model_validate(obj, **options)
+        except ValidationError as error:
+            _raise_named(cls.__name__, error)
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
         """Make a record from its JSON text. Raises `InvalidRecordError`."""
-        with _named_errors(cls.__name__):
+        try:
             return super().model_validate_json(json_data, **options)
+        except ValidationError as error:
+            _raise_named(cls.__name__, error)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON data: what goes into graph channels and stores."""

@@ -32,6 +32,8 @@ def task_key(task: str) -> str:
 
 def has_visible_text(text: str) -> bool:
     """Say whether a reader would see anything: more than spaces, controls and invisible characters."""
+    if "!" <= text[:1] <= "~":
+        return True
     return any(unicodedata.category(char)[0] not in "CZ" and char not in _INVISIBLE for char in text)
 
 

@@ -10,6 +10,7 @@
 - `collection`: the collection that holds a bank, and the one beside it that is prepared to replace it
 - `batch`: the operations of a batch, checked and sorted by kind, before anything is read, embedded or written
 - `indexing`: which texts of a value are embedded, and the checks on the embedder's answers
+- `stored_item`: an item as a search returns it, parsed as far as it is read
 - `reading`: the reading operations, answered from memory or from Chroma
 - `index_search`: searches in Chroma's index, for banks that others write to and namespaces too large for memory
 - `writing`: the writing operations: one upsert a batch, so that a crash leaves all of it or nothing

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from langgraph.store.base import (
     GetOp,
@@ -135,9 +133,9 @@ def _change(op: PutOp, indexing: Indexing) -> Change:
     item = item_id(namespace, key)
     if op.value is None:
         return Change(item, namespace, key)
-    document = encode_value(key, op.value)
+    document, stored = encode_value(key, op.value)
     paths = _paths(op.index)
-    texts = indexing.texts(_as_stored(document), paths)
+    texts = indexing.texts(stored, paths)
     return Change(item, namespace, key, document, tuple(texts), paths, _ttl(op.ttl))
 
 
@@ -157,9 +155,3 @@ def _ttl(ttl: float | None) -> float:
     if not isinstance(ttl, int | float) or not math.isfinite(ttl) or ttl <= 0:
         raise InvalidOperationError(f"ttl is a positive number of minutes or None, got {reprlib.repr(ttl)}")
     return float(ttl)
-
-
-def _as_stored(document: str) -> Mapping[str, Any]:
-    """Read the value back, so that a rebuild of the index finds the texts that are embedded now."""
-    value: Mapping[str, Any] = json.loads(document)
-    return value

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from langgraph.store.base import GetOp, Item, ListNamespacesOp, Result, SearchItem, SearchOp, TTLConfig
 
@@ -17,18 +16,16 @@ from reasoningbank_langgraph.store.index_search import IndexSearch
 from reasoningbank_langgraph.store.namespaces import Namespace, listed
 from reasoningbank_langgraph.store.row_layout import Entry, Vector, item_id, row_id
 from reasoningbank_langgraph.store.rows import Rows
-from reasoningbank_langgraph.store.values import decode_value
+from reasoningbank_langgraph.store.stored_item import StoredItem, fields_of, time_of, value_of
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Scored = tuple[float | None, Entry]
 
 
 class Hit(NamedTuple):
-    """An item that a search found, and its value, which was parsed for the filter."""
+    """An item that a search found."""
 
     score: float | None
     entry: Entry
-    value: dict[str, Any]
 
 
 class ReadResults(NamedTuple):
@@ -44,7 +41,7 @@ class ReadResults(NamedTuple):
         for place, entry in self.items.items():
             results[place] = _item(entry) if entry else None
         for place, some in self.hits.items():
-            results[place] = [_search_item(hit) for hit in some]
+            results[place] = list[SearchItem](StoredItem(hit.entry, hit.score) for hit in some)
         for place, namespaces in self.namespaces.items():
             results[place] = namespaces
         return results
@@ -94,17 +91,19 @@ class Reader:
         """Return the item each op asks for, None where there is none."""
         wanted = {place: (item_id(op.namespace, op.key), (op.namespace, op.key)) for place, op in ops.items()}
         found = self._collection.find(dict(wanted.values()))
-        moment = now_us()
+        now = now_us()
         entries = {place: found.get(item) for place, (item, _) in wanted.items()}
-        return {place: entry if entry and self.alive(entry, moment) else None for place, entry in entries.items()}
+        return {place: entry if entry and self.alive(entry, now) else None for place, entry in entries.items()}
 
     def search(self, op: SearchOp, query: Vector | None) -> list[Hit]:
         """Return the page an op asks for: with a query by similarity, then what has no vector; else newest first."""
-        moment, parts = now_us(), needed_parts(op.filter)
-        alive = (pair for pair in self._candidates(op.namespace_prefix, query, parts) if self.alive(pair[1], moment))
-        found = (Hit(score, entry, _value(entry)) for score, entry in alive)
-        matching = (hit for hit in found if matches(hit.value, op.filter))
-        return list(islice(matching, op.offset, op.offset + op.limit))
+        return list(islice(self._matching(op, query), op.offset, op.offset + op.limit))
+
+    def _matching(self, op: SearchOp, query: Vector | None) -> Iterator[Hit]:
+        now, parts, fields = now_us(), needed_parts(op.filter), tuple(op.filter or ())
+        for score, entry in self._candidates(op.namespace_prefix, query, parts):
+            if self.alive(entry, now) and matches(fields_of(entry, fields), op.filter):
+                yield Hit(score, entry)
 
     def vectors(self, namespace: Namespace, keys: Iterable[str]) -> dict[str, list[Vector]]:
         """Return the stored vectors of the items of a namespace that have some, by key."""
@@ -154,33 +153,13 @@ def stored_vectors(entries: Collection[Entry], rows: Rows) -> dict[str, list[Vec
 
 def _item(entry: Entry) -> Item:
     return Item(
-        value=_value(entry),
+        value=value_of(entry),
         key=entry.key,
         namespace=entry.namespace,
-        created_at=_moment(entry.created),
-        updated_at=_moment(entry.updated),
+        created_at=time_of(entry.created),
+        updated_at=time_of(entry.updated),
     )
-
-
-def _search_item(hit: Hit) -> SearchItem:
-    entry = hit.entry
-    return SearchItem(
-        namespace=entry.namespace,
-        key=entry.key,
-        value=hit.value,
-        created_at=_moment(entry.created),
-        updated_at=_moment(entry.updated),
-        score=hit.score,
-    )
-
-
-def _value(entry: Entry) -> dict[str, Any]:
-    return decode_value(row_id(entry.id, 0), entry.document)
 
 
 def _scoreless(entries: Iterable[Entry]) -> Iterator[Scored]:
     return ((None, entry) for entry in entries)
-
-
-def _moment(microseconds: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=microseconds)

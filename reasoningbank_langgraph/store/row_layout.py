@@ -22,6 +22,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 from reasoningbank_langgraph.errors import StoreCorruptedError
 from reasoningbank_langgraph.store.cipher import BankCipher
 from reasoningbank_langgraph.store.namespaces import Namespace
+from reasoningbank_langgraph.store.values import to_json
 
 Vector = NDArray[np.float32]
 Paths = tuple[str, ...] | None
@@ -111,7 +113,7 @@ class EmbeddedEntry(NamedTuple):
 
 def item_id(namespace: Namespace, key: str) -> str:
     """Return the id of an item: different for every namespace and key."""
-    return _digest([list(namespace), key])
+    return _digest(f"[{_labels(namespace)}, {json.dumps(key)}]")
 
 
 def row_id(item: str, ordinal: int) -> str:
@@ -152,7 +154,7 @@ def removal(gone: Mapping[str, str], token: str, number: int, dims: int) -> Chro
         dims: length of the vectors.
     """
     row = row_id(token, number)
-    metadata = {"token": token, "expires": 0, "head": json.dumps(gone, separators=(",", ":")), "row": DELETED}
+    metadata = {"token": token, "expires": 0, "head": to_json(gone), "row": DELETED}
     return ChromaRow(row, filler(row, dims), "", metadata)
 
 
@@ -200,7 +202,7 @@ def place_of(row: str, metadata: Mapping[str, Any]) -> str:
 
 def below(prefix: Namespace) -> dict[str, Any] | None:
     """Return Chroma's condition for all rows of a namespace and the namespaces below it; None for all rows."""
-    return {f"d{len(prefix)}": _digest(list(prefix))} if prefix else None
+    return {f"d{len(prefix)}": _digest(_labels(prefix))} if prefix else None
 
 
 def filler(seed: str, dims: int) -> Vector:
@@ -212,12 +214,18 @@ def filler(seed: str, dims: int) -> Vector:
 
 def _head(entry: Entry) -> str:
     fields = ("namespace", "key", "created", "updated", "order", "ttl", "vectors", "paths")
-    return json.dumps({field: getattr(entry, field) for field in fields}, separators=(",", ":"))
+    return to_json({field: getattr(entry, field) for field in fields})
 
 
+@lru_cache(maxsize=1024)
 def _depths(namespace: Namespace) -> dict[str, str]:
-    return {f"d{depth}": _digest(list(namespace[:depth])) for depth in range(1, len(namespace) + 1)}
+    return {f"d{depth}": _digest(_labels(namespace[:depth])) for depth in range(1, len(namespace) + 1)}
 
 
-def _digest(parts: list[Any]) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+@lru_cache(maxsize=1024)
+def _labels(namespace: Namespace) -> str:
+    return json.dumps(list(namespace))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

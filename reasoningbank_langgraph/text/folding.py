@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 
 from reasoningbank_langgraph.text.lookalikes import LOOKALIKES
 
@@ -36,6 +36,11 @@ class Folded:
         pieces = [text] if plain else [self._by(char) for char in text]
         self.view = "".join(pieces)
         self._places = None if plain else [place for place, piece in enumerate(pieces) for _ in piece]
+
+    @cached_property
+    def small(self) -> str | None:
+        """The view in small letters; None if it is not ASCII."""
+        return self.view.lower() if self.view.isascii() else None
 
     def replace(self, pattern: re.Pattern[str], replacement: Callable[[re.Match[str], Original], str | None]) -> Folded:
         """Return the original with every place whose view matches replaced, as a folded text again.

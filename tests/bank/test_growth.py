@@ -11,7 +11,7 @@ from reasoningbank_langgraph.bank.upkeep import forgetting, pruning
 from reasoningbank_langgraph.namespaces import HEADS, beside
 from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit, Policy
 from reasoningbank_langgraph.records import Provenance
-from reasoningbank_langgraph.store import reading
+from reasoningbank_langgraph.store import stored_item
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.growth import assert_linear
 from tests.loop_fakes import indexed_memory
@@ -173,8 +173,8 @@ def test_totals_read_neither_credit_nor_ledger_and_a_search_no_ledger():
 )
 def test_a_chroma_store_parses_as_many_rows_of_a_large_bank_as_of_a_small_one(call, tmp_path, monkeypatch):
     parsed = []
-    decode = reading.decode_value
-    monkeypatch.setattr(reading, "decode_value", lambda *row: parsed.append(row) or decode(*row))
+    decode = stored_item.decode_fields
+    monkeypatch.setattr(stored_item, "decode_fields", lambda *row: parsed.append(row) or decode(*row))
     numbers = []
     for experiences in (SMALL, LARGE):
         with ChromaStore.from_path(tmp_path / str(experiences), embeddings=HashEmbeddings()) as store:
@@ -183,6 +183,15 @@ def test_a_chroma_store_parses_as_many_rows_of_a_large_bank_as_of_a_small_one(ca
             call(bank)
             numbers.append(len(parsed))
     assert numbers[1] <= numbers[0] + 16  # markers of the ledger
+
+
+@pytest.mark.parametrize("call", [MemoryBank.totals, MemoryBank.items])
+def test_a_chroma_store_parses_no_value_whole_for_what_lists_or_counts_all_lessons(call, tmp_path, monkeypatch):
+    with ChromaStore.from_path(tmp_path, embeddings=HashEmbeddings()) as store:
+        bank = MemoryBank(store, HERE)
+        bank.add(lessons(0))
+        monkeypatch.delattr(stored_item, "decode_value")
+        call(bank)
 
 
 def row(number):

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langgraph.store.base import SearchOp
 
@@ -16,7 +16,7 @@ from reasoningbank_langgraph.errors import (
 )
 from reasoningbank_langgraph.store.filters import check_filter, matches, needed_parts
 from reasoningbank_langgraph.store.row_layout import StoredRow, entry_of
-from reasoningbank_langgraph.store.values import DEPTH_CAP, decode_value, encode_value
+from reasoningbank_langgraph.store.values import DEPTH_CAP, decode_fields, decode_value, encode_value
 
 HERE = ("a",)
 
@@ -60,12 +60,21 @@ JSON = st.recursive(
 @settings(max_examples=200, derandomize=True)
 @given(st.dictionaries(st.text(max_size=3), JSON, max_size=4), st.data())
 def test_whatever_meets_a_filter_has_the_parts_that_are_looked_for_first(value, data):
-    text = encode_value("k", value)
+    text = encode_value("k", value).text
     stored = decode_value("k", text)
     for field in stored:
         condition = {field: data.draw(st.sampled_from([stored[field], "", "a"]))}
         if matches(stored, condition):
             assert all(part in text for part in needed_parts(condition))
+
+
+@settings(max_examples=200, derandomize=True)
+@given(st.dictionaries(st.text(max_size=1), JSON, max_size=4), st.lists(st.text(max_size=1), max_size=4))
+@example({"a": "\ud800", "b": 1}, ["b", "\ud800"])
+@example({"a": 1, "b": nested(DEPTH_CAP - 1, WRAPS["list"])}, ["a"])
+def test_fields_that_are_read_alone_are_those_of_the_whole_value(value, fields):
+    text, stored = encode_value("k", value)
+    assert decode_fields("k", text, tuple(fields)) == {field: stored[field] for field in fields if field in stored}
 
 
 def test_a_filter_that_holds_itself_is_refused():

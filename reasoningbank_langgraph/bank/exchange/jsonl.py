@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -125,7 +126,7 @@ def _record(path: Path, number: int, line: bytes, kind: type[Kept], name: str) -
     except InvalidRecordError as error:
         raise ImportFileError(path, number, str(error)) from error
     for known_by in (record.id, record.experience_id):
-        if any(unicodedata.category(char) == "Cc" for char in known_by):
+        if not known_by.isprintable() and any(unicodedata.category(char) == "Cc" for char in known_by):
             raise ImportFileError(path, number, f"the id {known_by!r:.200} has control characters")
     return record
 
@@ -133,19 +134,16 @@ def _record(path: Path, number: int, line: bytes, kind: type[Kept], name: str) -
 def json_of(path: Path, number: int, line: bytes) -> Any:
     """Return the JSON value of a line, in which no key appears twice. Raises `ImportFileError` for anything else."""
     try:
-        return json.loads(
-            line.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number, parse_float=_finite
-        )
+        return _DECODER.decode(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:  # ValueError is also what a bad encoding and a huge integer raise
         raise ImportFileError(path, number, f"is not JSON: {str(error) or type(error).__name__}") from error
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise ValueError(f"the key {name!r:.200} appears twice")
-        found[name] = value
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        raise ValueError(f"the key {name!r:.200} appears twice")
     return found
 
 
@@ -158,3 +156,6 @@ def _finite(text: str) -> float:
     if number in (float("inf"), float("-inf")):
         _no_number(text)
     return number
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number, parse_float=_finite)

@@ -12,6 +12,7 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
+from operator import attrgetter
 
 import numpy as np
 
@@ -216,9 +217,12 @@ class Cache:
             self._prefixes.popitem(last=False)
 
 
+_ORDER, _UPDATED = attrgetter("order"), attrgetter("updated")
+
+
 def _newest(groups: Sequence[list[CachedItem]], parts: Sequence[str]) -> Iterator[Entry]:
     chosen = ((item.entry for item in group if _may_match(item, parts)) for group in groups)
-    ordered = (sorted(entries, key=lambda entry: entry.newest_first) for entries in chosen)
+    ordered = (sorted(sorted(entries, key=_ORDER), key=_UPDATED, reverse=True) for entries in chosen)
     return heapq.merge(*ordered, key=lambda entry: entry.newest_first)
 
 

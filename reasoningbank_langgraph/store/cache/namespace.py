@@ -45,9 +45,9 @@ class CachedItem:
     def entry(self) -> Entry:
         """The item."""
         entry = self.entry_or_place  # read once: another thread may load the item meanwhile
-        if isinstance(entry, int) and self.load is not None:
-            entry = self.entry_or_place = self.load(entry)
-        return cast("Entry", entry)
+        if isinstance(entry, int):
+            entry = self.entry_or_place = cast("Loader", self.load)(entry)
+        return entry
 
     @entry.setter
     def entry(self, entry: Entry) -> None:
@@ -57,9 +57,9 @@ class CachedItem:
     def document(self) -> str:
         """Its value as JSON text, for which an item that is in a file is not made."""
         entry = self.entry_or_place
-        if isinstance(entry, int) and self.load is not None:
-            return self.load.document(entry)
-        return cast("Entry", entry).document
+        if isinstance(entry, int):
+            return cast("Loader", self.load).document(entry)
+        return entry.document
 
 
 class CachedNamespace:

@@ -159,10 +159,10 @@ class _Loader:
         self._heads, self._texts, self._start, self._cipher = heads, texts, start, cipher
 
     def __call__(self, place: int) -> Entry:
-        head = dict(zip(HEAD, json.loads(self.head(place)), strict=True))
-        head["paths"] = None if head["paths"] is None else tuple(head["paths"])
         key, document = self.keys[place], self.document(place)
-        return Entry(id=item_id(self.namespace, key), namespace=self.namespace, key=key, document=document, **head)
+        facts = json.loads(self.head(place).decode("ascii"))
+        facts[-1] = None if facts[-1] is None else tuple(facts[-1])
+        return Entry(item_id(self.namespace, key), self.namespace, key, document, *facts)
 
     def document(self, place: int) -> str:
         text = self.text(place)
