@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from reasoningbank_langgraph.bank.branches import Branch, visibility
 from reasoningbank_langgraph.bank.item_values import Namespace, micros, to_item
 from reasoningbank_langgraph.bank.operations import Ops
+from reasoningbank_langgraph.collector import collector_paused
 from reasoningbank_langgraph.errors import InvalidMomentError
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def items_then(namespace: Namespace, past: Past | None, rows: Sequence[Item]) ->
     Without a moment, all rows are returned.
     """
     if past is None:
-        return [to_item(row) for row in rows]
+        with collector_paused():
+            return [to_item(row) for row in rows]
     return [past.item(row) for row in (yield from rows_then(namespace, past, rows))]
 
 

@@ -10,7 +10,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 ROWS = [
     ["errors"],
-    ["messages", "namespaces", "files", "loopback", "driver"],
+    ["messages", "namespaces", "files", "loopback", "driver", "collector"],
     ["records"],
     ["policies"],
     ["prompts", "text", "events"],

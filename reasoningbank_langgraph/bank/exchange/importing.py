@@ -21,6 +21,7 @@ from reasoningbank_langgraph.bank.item_values import (
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.bank.rows.ledger import draft
 from reasoningbank_langgraph.bank.upkeep.merges import add_sources
+from reasoningbank_langgraph.collector import collector_paused
 from reasoningbank_langgraph.errors import ImportFileError
 from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.policies import ChangeKind
@@ -46,15 +47,17 @@ def import_file(namespace: Namespace, match: Match, path: Path, exported: Export
     numbered = exported.items
     experiences = _by_experience(path, numbered)
     rows = yield from rows_where(namespace, {})
-    stored = {row.key: to_item(row) for row in rows}
-    by_digest = {row.value["attempt_digest"]: row.value["experience_id"] for row in rows}
+    with collector_paused():
+        stored = {row.key: to_item(row) for row in rows}
+    by_digest = {item.provenance.attempt_digest: item.experience_id for item in stored.values()}
     fresh = [_fresh(path, members, stored) for members in experiences.values() if not _is_replay(members, by_digest)]
     known_experiences = {item.experience_id for item in stored.values() if item.status == "active"}
     names = _names(exported)
     place = beside(namespace, EPISODES)
     kept = yield from rows_where(place, {})
     episodes = _fresh_episodes(path, exported.episodes, {row.key: to_episode(row) for row in kept})
-    groups = [_puts(namespace, match, items, known_experiences, names) for items in fresh]
+    with collector_paused():
+        groups = [_puts(namespace, match, items, known_experiences, names) for items in fresh]
     add_sources([op for group in groups for op in group], rows)
     added = sum(map(len, groups))
     written: list[PutOp] = []

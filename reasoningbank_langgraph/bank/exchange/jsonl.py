@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
 
+from reasoningbank_langgraph.collector import collector_paused
 from reasoningbank_langgraph.errors import ImportFileError, InvalidRecordError
 from reasoningbank_langgraph.files import check_file, open_file
 from reasoningbank_langgraph.records import Episode, MemoryItem
@@ -70,7 +71,7 @@ def read(path: Path) -> Exported:
         ImportFileError: a line is wrong; the error names it and says why.
     """
     try:
-        with open_file(path) as file:
+        with open_file(path) as file, collector_paused():
             lines = lines_of(path, file)
             promised, episodes = _promised(path, next(lines, (1, b"")))
             first = islice(lines, promised) if episodes else lines

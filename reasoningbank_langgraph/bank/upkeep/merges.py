@@ -110,10 +110,10 @@ def add_sources(puts: Sequence[PutOp], rows: Iterable[Item]) -> None:
         rows: the bank.
     """
     new = {op.key: cast("dict[str, Any]", op.value) for op in puts if op.value}
-    values = {row.key: row.value for row in rows} | new
-    for value in new.values():
-        if value["supersedes"] and not value.get("redistil_run"):
-            value["sources"] = _sources(value["supersedes"], values)
+    merged = [value for value in new.values() if value["supersedes"] and not value.get("redistil_run")]
+    values = {row.key: row.value for row in rows} | new if merged else new
+    for value in merged:
+        value["sources"] = _sources(value["supersedes"], values)
 
 
 def _originals(rows: Rows, ids: Sequence[str]) -> list[MemoryItem]:
