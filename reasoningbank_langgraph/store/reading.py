@@ -21,18 +21,11 @@ from reasoningbank_langgraph.store.stored_item import StoredItem, fields_of, tim
 Scored = tuple[float | None, Entry]
 
 
-class Hit(NamedTuple):
-    """An item that a search found."""
-
-    score: float | None
-    entry: Entry
-
-
 class ReadResults(NamedTuple):
     """What the reading ops of a batch found, by their places in it."""
 
     items: dict[int, Entry | None]
-    hits: dict[int, list[Hit]]
+    hits: dict[int, list[StoredItem]]
     namespaces: dict[int, list[Namespace]]
 
     def results(self, size: int) -> list[Result]:
@@ -41,7 +34,7 @@ class ReadResults(NamedTuple):
         for place, entry in self.items.items():
             results[place] = _item(entry) if entry else None
         for place, some in self.hits.items():
-            results[place] = list[SearchItem](StoredItem(hit.entry, hit.score) for hit in some)
+            results[place] = list[SearchItem](some)
         for place, namespaces in self.namespaces.items():
             results[place] = namespaces
         return results
@@ -95,15 +88,15 @@ class Reader:
         entries = {place: found.get(item) for place, (item, _) in wanted.items()}
         return {place: entry if entry and self.alive(entry, now) else None for place, entry in entries.items()}
 
-    def search(self, op: SearchOp, query: Vector | None) -> list[Hit]:
+    def search(self, op: SearchOp, query: Vector | None) -> list[StoredItem]:
         """Return the page an op asks for: with a query by similarity, then what has no vector; else newest first."""
         return list(islice(self._matching(op, query), op.offset, op.offset + op.limit))
 
-    def _matching(self, op: SearchOp, query: Vector | None) -> Iterator[Hit]:
+    def _matching(self, op: SearchOp, query: Vector | None) -> Iterator[StoredItem]:
         now, parts, fields = now_us(), needed_parts(op.filter), tuple(op.filter or ())
         for score, entry in self._candidates(op.namespace_prefix, query, parts):
             if self.alive(entry, now) and matches(fields_of(entry, fields), op.filter):
-                yield Hit(score, entry)
+                yield StoredItem(entry, score)
 
     def vectors(self, namespace: Namespace, keys: Iterable[str]) -> dict[str, list[Vector]]:
         """Return the stored vectors of the items of a namespace that have some, by key."""

@@ -21,25 +21,30 @@ class StoredItem(SearchItem):
         score: its similarity to the query, if there was one.
     """
 
-    __slots__ = ("_entry",)
+    __slots__ = ("entry",)
 
     def __init__(self, entry: Entry, score: float | None) -> None:
         self.namespace, self.key, self.score = entry.namespace, entry.key, score
-        self._entry = entry
+        self.entry = entry
 
     def __getattr__(self, name: str) -> Any:
         """Make an attribute that was not read yet: Python asks here for it while its slot is empty."""
-        if name == "value":
-            self.value: dict[str, Any] = value_of(self._entry)
-            return self.value
-        if name in ("created_at", "updated_at"):
-            self.created_at, self.updated_at = time_of(self._entry.created), time_of(self._entry.updated)
-            return getattr(self, name)
-        raise AttributeError(name)
+        made: Any
+        match name:
+            case "value":
+                made = value_of(self.entry)
+            case "created_at":
+                made = time_of(self.entry.created)
+            case "updated_at":
+                made = time_of(self.entry.updated)
+            case _:
+                raise AttributeError(name)
+        setattr(self, name, made)
+        return made
 
     def fields(self, names: tuple[str, ...]) -> dict[str, Any]:
         """Return those of some fields that the value has, as it is stored."""
-        return fields_of(self._entry, names)
+        return fields_of(self.entry, names)
 
 
 def value_of(entry: Entry) -> dict[str, Any]:
