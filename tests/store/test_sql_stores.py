@@ -5,8 +5,8 @@ import pytest
 from reasoningbank_langgraph import MemoryBank
 from reasoningbank_langgraph.bank.item_values import put
 from tests.killed import found_by
-from tests.postgres import database, postgres  # noqa: F401 - fixtures
-from tests.store.any_store import app, ids, lesson, opened, opened_asynchronously, require_pgvector, thread
+from tests.postgres import database, postgres, require_pgvector  # noqa: F401 - with fixtures
+from tests.store.any_store import app, ids, lesson, opened, opened_asynchronously, thread
 
 KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
 HERE = ("here",)
