@@ -1,5 +1,8 @@
 """What only SQLite and Postgres have: rows of one time, statements to be killed between, loops, lost connections."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
 import pytest
 
 from reasoningbank_langgraph import MemoryBank
@@ -71,3 +74,23 @@ def test_with_a_pool_a_lost_connection_costs_one_run_its_memory_and_nothing_is_l
             "measure a long rope",
             "bake a cake",
         ]
+
+
+@pytest.mark.slow
+def test_writers_with_connections_of_their_own_write_each_attempt_once_and_lose_no_row(database):  # noqa: F811
+    from langgraph.store.postgres import PostgresStore
+
+    def write(store):
+        for number in range(8):
+            MemoryBank(store, HERE).add([lesson(f"{number}", f"task {number}")])
+            MemoryBank(store, HERE).add([lesson(f"{number} {id(store)}", f"task {number}")])
+
+    with ExitStack() as stack:
+        stores = [stack.enter_context(PostgresStore.from_conn_string(database)) for _ in range(3)]
+        stores[0].setup()
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(write, stores))
+        bank = MemoryBank(stores[0], HERE)
+        assert len(bank.items()) == 8 + 3 * 8
+        assert {name for change in bank.log() for name in change.ids} == set(ids(bank.items()))
+        assert bank.verify_log().ok
