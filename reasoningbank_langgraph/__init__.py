@@ -35,7 +35,6 @@ Names are imported when they are first used, so importing the package loads neit
 - `cli`: the command `reasoningbank`
 - `testing`: public helpers for tests: fakes that need no network, and the contract that a store has to meet
 - `loopback`: listening on loopback, where only programs of this machine can come
-- `collector`: Python's search for garbage, put off while many objects are made that all stay
 - `files`: files that a user names: read or replaced only if they are regular files, so nothing hangs or is destroyed
 """
 

@@ -17,6 +17,7 @@
 - `upkeep`: changes that somebody asks for: made anew, judged later, forgotten, set aside
 - `exchange`: a bank as a file, out and in
 - `lineage`: a bank as a graph: what each lesson was born from, where it was shown, what took its place
+- `collector`: Python's search for garbage, put off while many records are made that all stay
 - `arguments`: checks of arguments: a mistake is named
 - `writer_lock`: one writer at a time in each bank of a process
 """

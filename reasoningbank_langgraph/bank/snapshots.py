@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from reasoningbank_langgraph.bank.branches import Branch, visibility
+from reasoningbank_langgraph.bank.collector import collector_paused
 from reasoningbank_langgraph.bank.item_values import Namespace, micros, to_item
 from reasoningbank_langgraph.bank.operations import Ops
-from reasoningbank_langgraph.collector import collector_paused
 from reasoningbank_langgraph.errors import InvalidMomentError
 
 if TYPE_CHECKING:

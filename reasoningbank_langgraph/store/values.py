@@ -6,7 +6,8 @@ import json
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 from reasoningbank_langgraph.errors import InvalidValueError, StoreCorruptedError
 
@@ -69,18 +70,21 @@ def decode_fields(row: str, text: str, fields: tuple[str, ...]) -> dict[str, Any
         StoreCorruptedError: the text is not a JSON object.
     """
     try:
-        found: dict[str, Any] = _reader(fields).validate_json(text)
-    except (SchemaError, ValidationError):  # it knows no lone surrogates, which a value or the name of a field may have
+        return _reader(fields).validate_json(text)
+    except ValueError:  # it knows no lone surrogates, which a value or the name of a field may have
         value = decode_value(row, text)
         return {field: value[field] for field in fields if field in value}
-    return found
 
 
 @lru_cache(maxsize=256)
-def _reader(fields: tuple[str, ...]) -> SchemaValidator:
-    """Return what reads these fields and passes over the others, without making objects of them."""
-    field = core_schema.typed_dict_field(core_schema.any_schema(), required=False)
-    return SchemaValidator(core_schema.typed_dict_schema(dict.fromkeys(fields, field), extra_behavior="ignore"))
+def _reader(fields: tuple[str, ...]) -> TypeAdapter[dict[str, Any]]:
+    """Return what reads these fields and passes over the others, without making objects of them.
+
+    Raises:
+        UnicodeEncodeError: a name has a lone surrogate.
+    """
+    "".join(fields).encode()
+    return TypeAdapter(TypedDict("Fields", dict.fromkeys(fields, Any), total=False))  # type: ignore[operator]
 
 
 def _check_keys_and_depth(key: str, value: dict[Any, Any]) -> None:

@@ -10,7 +10,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 ROWS = [
     ["errors"],
-    ["messages", "namespaces", "files", "loopback", "driver", "collector"],
+    ["messages", "namespaces", "files", "loopback", "driver"],
     ["records"],
     ["policies"],
     ["prompts", "text", "events"],

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from reasoningbank_langgraph.bank.collector import collector_paused
 from reasoningbank_langgraph.bank.exchange.jsonl import Exported, Numbered, NumberedEpisode
 from reasoningbank_langgraph.bank.item_values import (
     Match,
@@ -21,7 +22,6 @@ from reasoningbank_langgraph.bank.item_values import (
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.bank.rows.ledger import draft
 from reasoningbank_langgraph.bank.upkeep.merges import add_sources
-from reasoningbank_langgraph.collector import collector_paused
 from reasoningbank_langgraph.errors import ImportFileError
 from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.policies import ChangeKind

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
 
-from reasoningbank_langgraph.collector import collector_paused
+from reasoningbank_langgraph.bank.collector import collector_paused
 from reasoningbank_langgraph.errors import ImportFileError, InvalidRecordError
 from reasoningbank_langgraph.files import check_file, open_file
 from reasoningbank_langgraph.records import Episode, MemoryItem

@@ -1,4 +1,4 @@
-"""Python's search for garbage, put off while many objects are made that all stay."""
+"""Python's search for garbage, put off while many records are made that all stay."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Make many objects without a search for garbage among them, which finds none and takes a third of the time.
+    """Make many records without a search for garbage among them, which finds none and takes a third of the time.
 
     Nothing that waits belongs inside: the search is put off for the whole process.
     """

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from reasoningbank_langgraph.collector import collector_paused
+from reasoningbank_langgraph.bank.collector import collector_paused
 
 
 @pytest.fixture(params=[True, False], ids=["on", "off"])
