@@ -66,12 +66,15 @@ def how_early(item):
 def group_of(item):
     """Return whose worker a test has to share: that of the model server, or of its class or file.
 
-    A slow test has one of its own, unless it looks at what is left of processes that were killed once for its file.
+    A slow test has one of its own, unless it looks at what was made once for its file.
     """
     if item.get_closest_marker("real_model"):
         return "real model"
-    alone = item.get_closest_marker("slow") and item.cls is None and "killed" not in item.fixturenames
-    return None if alone else item.nodeid.partition("[")[0].rpartition("::")[0]
+    used = item._fixtureinfo.name2fixturedefs.values()
+    made_once = item.cls or any(fixtures[-1].scope == "module" and fixtures[-1].baseid for fixtures in used)
+    if item.get_closest_marker("slow") and not made_once:
+        return None
+    return item.nodeid.partition("[")[0].rpartition("::")[0]
 
 
 def check_each(cases, name=ascii):

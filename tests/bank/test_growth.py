@@ -168,21 +168,21 @@ def test_totals_read_neither_credit_nor_ledger_and_a_search_no_ledger():
     assert {place[-1] for place in counts(question(k=2), 3).rows} == {"one", "one~credit"}
 
 
-@pytest.mark.parametrize(
-    "call", [question(), question(thread_id="thread 1", written=["1-0", "1-1"]), attempt("append")]
-)
-def test_a_chroma_store_parses_as_many_rows_of_a_large_bank_as_of_a_small_one(call, tmp_path, monkeypatch):
+def test_a_chroma_store_parses_as_many_rows_of_a_large_bank_as_of_a_small_one(tmp_path, monkeypatch):
     parsed = []
     decode = stored_item.decode_fields
     monkeypatch.setattr(stored_item, "decode_fields", lambda *row: parsed.append(row) or decode(*row))
+    calls = question(), question(thread_id="thread 1", written=["1-0", "1-1"]), attempt("append")
     numbers = []
-    for experiences in (SMALL, LARGE):
+    for experiences in (SMALL, 4 * SMALL):
         with ChromaStore.from_path(tmp_path / str(experiences), embeddings=HashEmbeddings()) as store:
             bank = filled(MemoryBank(store, HERE), experiences)
-            parsed.clear()
-            call(bank)
-            numbers.append(len(parsed))
-    assert numbers[1] <= numbers[0] + 16  # markers of the ledger
+            for call in calls:
+                parsed.clear()
+                call(bank)
+                numbers.append(len(parsed))
+    for small, large in zip(numbers[:3], numbers[3:], strict=True):
+        assert large <= small + 16  # markers of the ledger
 
 
 @pytest.mark.parametrize("call", [MemoryBank.totals, MemoryBank.items])

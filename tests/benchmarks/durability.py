@@ -84,7 +84,7 @@ class Bank:
     folder: Path
     known: dict[str, str] = field(default_factory=dict)
     next: int = 0
-    slowest: float = 1.0
+    slowest: float = 0.4
     """Seconds the longest step took so far: within so many after one of the first acknowledgements a kill strikes."""
 
     def take(self, step):

@@ -13,6 +13,7 @@ from reasoningbank_langgraph.experiments import run as running
 from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.experiments import worlds
+from tests.experiments.conftest import unrendered  # noqa: F401 - a fixture
 from tests.experiments.fake_rows import needs_extra
 from tests.openai_server import OpenAIServer
 from tests.server_habits import Habits, completion, fails

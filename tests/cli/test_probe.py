@@ -17,6 +17,7 @@ from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.records import Episode, MemoryItem
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.experiments import worlds
+from tests.experiments.conftest import unrendered  # noqa: F401 - a fixture
 from tests.experiments.fake_rows import needs_extra
 from tests.openai_server import OpenAIServer
 from tests.server_habits import Habits, completion

@@ -21,6 +21,8 @@ from reasoningbank_langgraph.testing import HashEmbeddings
 from . import worlds
 from .fake_rows import needs_extra, row
 
+pytestmark = pytest.mark.slow
+
 ARMS = ("baseline", "memory", "examples", "examples-random")
 
 

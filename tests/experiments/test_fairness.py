@@ -21,6 +21,8 @@ from reasoningbank_langgraph.testing import HashEmbeddings
 
 from . import worlds
 
+pytestmark = pytest.mark.slow
+
 ALL = (
     "baseline",
     "memory",

@@ -12,6 +12,8 @@ from reasoningbank_langgraph.testing import HashEmbeddings
 from . import worlds
 from .fake_rows import needs_extra
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):

@@ -19,6 +19,8 @@ from reasoningbank_langgraph.testing import HashEmbeddings
 from . import worlds
 from .fake_rows import needs_extra, row
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
@@ -93,7 +95,6 @@ class RateLimitError(Exception):
     """Named like the error of a client whose server is busy."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("where", ["solving", "judging", "distilling"])
 @pytest.mark.parametrize(
     ("error", "tries"), [(RateLimitError("slow down"), 3), (TimeoutError("after a ConnectionError"), 1)], ids=repr

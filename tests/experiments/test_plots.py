@@ -14,6 +14,7 @@ from .fake_rows import config, needs_extra, row, rows, stream_rows
 
 pytestmark = [pytest.mark.slow, needs_extra]
 
+RENDERED = True
 SCALING = {
     f"{kind}-{k}{more}": 0.5 for kind in ("vote", "checked") for k in (2, 3) for more in ("", "+memory", "+matts")
 }

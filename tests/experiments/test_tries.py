@@ -16,6 +16,8 @@ from reasoningbank_langgraph.matts.with_and_without import without_memory
 
 from . import worlds
 
+pytestmark = pytest.mark.slow
+
 ARMS = ("baseline", "memory", "vote", "vote+memory", "half", "gated")
 SEVERAL = ("vote-3", "vote-3+memory", "half-3", "gated-3")
 

@@ -37,7 +37,7 @@ def threads(count, **settings):
 
 
 @pytest.mark.slow
-def test_fifty_runs_at_once_keep_to_the_concurrency_asked_for():
+def test_twenty_runs_at_once_keep_to_the_concurrency_asked_for():
     store, gauge = indexed_memory(), Gauge()
 
     def solve(state):
@@ -47,17 +47,17 @@ def test_fifty_runs_at_once_keep_to_the_concurrency_asked_for():
         return {"answer": "4"}
 
     graph = matts(solve, store, k=3, max_concurrency=2)
-    results = graph.batch(tasks(50), threads(50, max_concurrency=4))
+    results = graph.batch(tasks(20), threads(20, max_concurrency=4))
     assert {len(result["rollouts"]) for result in results} == {3}
     assert gauge.most.pop("all") <= 8
     assert max(gauge.most.values()) <= 2
     written = [name for result in results for name in result["written"]]
     assert sorted(written) == sorted(item.id for item in bank(store).items())
-    assert bank(store).totals().experiences == 50
+    assert bank(store).totals().experiences == 20
 
 
 @pytest.mark.slow
-async def test_fifty_runs_at_once_in_async_code():
+async def test_twenty_runs_at_once_in_async_code():
     store, gauge = indexed_memory(), Gauge()
 
     async def solve(state):
@@ -67,10 +67,10 @@ async def test_fifty_runs_at_once_in_async_code():
         return {"answer": "4"}
 
     graph = matts(solve, store, k=3, max_concurrency=2)
-    await asyncio.gather(*(graph.ainvoke(task, one) for task, one in zip(tasks(50), threads(50), strict=True)))
+    await asyncio.gather(*(graph.ainvoke(task, one) for task, one in zip(tasks(20), threads(20), strict=True)))
     gauge.most.pop("all")
     assert max(gauge.most.values()) <= 2
-    assert bank(store).totals().experiences == 50
+    assert bank(store).totals().experiences == 20
 
 
 def test_a_limit_of_langgraph_itself_is_kept_too():

@@ -148,7 +148,7 @@ async def test_hostile_text_stays_text_in_every_answer():
             check(page, page.artifact["structured_content"]["lessons"])
             offset = page.artifact["structured_content"]["next_offset"]
         check(await client.call("list", kind="waiting"), [])
-        for number in range(0, len(items), 9):
+        for number in range(0, len(items), 25):
             why = await client.call("why", id=f"lesson-{number}")
             check(why, [why.artifact["structured_content"]["lesson"]])
             found = await client.call("recall", task=f"measure length {number} or more", k=3)

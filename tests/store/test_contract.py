@@ -1,6 +1,5 @@
 """The store contract, run on each way to open a bank; `test_langgraph_stores` has the stores of others."""
 
-import time
 from typing import ClassVar
 from uuid import uuid4
 
@@ -11,6 +10,7 @@ from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.store.cache import collection
 from reasoningbank_langgraph.testing import HashEmbeddings, StoreContract
 from reasoningbank_langgraph.testing.store_contract import ttl, values
+from tests.store.passed_time import PassedTime
 
 HERE = ("users", "al")
 
@@ -24,21 +24,6 @@ def empty(store):
     if items := store.search((), limit=100_000):
         store.batch([PutOp(item.namespace, item.key, None) for item in items])
     return store
-
-
-class PassedTime:
-    """Stands in for the module `time` in cases and store: who sleeps finds that it has passed."""
-
-    passed = 0.0
-
-    def sleep(self, seconds):
-        self.passed += seconds
-
-    def monotonic(self):
-        return time.monotonic() + self.passed
-
-    def time_ns(self):
-        return time.time_ns() + int(self.passed * 1e9)
 
 
 class Chroma(StoreContract):

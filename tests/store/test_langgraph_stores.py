@@ -13,9 +13,11 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 
 from reasoningbank_langgraph.testing import HashEmbeddings, StoreContract
+from reasoningbank_langgraph.testing.store_contract import ttl
 from tests.benchmarks.langgraph_stores import PAGE, row
 from tests.conftest import table_cells
 from tests.postgres import new_database, postgres, require_pgvector  # noqa: F401 - with a fixture
+from tests.store.passed_time import PassedTime
 
 VECTORS = hasattr(sqlite3.Connection, "enable_load_extension")
 """Whether this Python's sqlite3 can load SqliteStore's vectors, which are an extension."""
@@ -84,6 +86,18 @@ class TestInMemory(StoreContract):
         return InMemoryStore(index=index())
 
 
+class EarlierExpiry(PassedTime):
+    """Lets time pass in a store that asks SQLite for it: what would expire in a minute expires the earlier."""
+
+    def __init__(self, store):
+        self.store = store
+
+    def sleep(self, seconds):
+        super().sleep(seconds)
+        earlier = "UPDATE store SET expires_at = STRFTIME('%Y-%m-%d %H:%M:%f', expires_at, ?)"
+        self.store.conn.execute(earlier, (f"-{seconds:.6f} seconds",))
+
+
 @pytest.mark.slow
 class TestSqlite(StoreContract):
     """LangGraph's own store on SQLite. It is synchronous by design; AsyncSqliteStore belongs to one event loop."""
@@ -135,9 +149,10 @@ class TestSqlite(StoreContract):
             yield store
 
     @pytest.fixture
-    def ttl_store(self, tmp_path):
+    def ttl_store(self, tmp_path, monkeypatch):
         with SqliteStore.from_conn_string(str(tmp_path / "ttl.db"), ttl={"refresh_on_read": True}) as store:
             store.setup()
+            monkeypatch.setattr(ttl, "time", EarlierExpiry(store))
             yield store
 
     if VECTORS:
