@@ -180,7 +180,8 @@ def _in_words(names: list[str], literals: frozenset[str]) -> dict[str, str]:
 
 def _words(name: str, literals: frozenset[str]) -> str:
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold().split("_")
-    return " ".join(word for word in words if word and word.capitalize() not in literals and not word.isdigit())
+    kept = (word for word in words if word and word.capitalize() not in literals and not word.isdigit())
+    return " ".join("number of" if word == "num" else word for word in kept)
 
 
 def _listed(parts: list[str]) -> str:

@@ -87,6 +87,12 @@ def test_another_name_for_what_was_computed_is_no_step():
     assert parse_formula(AIMessage(program), attempt()).items == [LESSON]
 
 
+def test_names_are_said_in_words():
+    program = "numCars = 51\nper_car2 = 2\ntotal_seats = numCars * per_car2"
+    [lesson] = parse_formula(AIMessage(program), attempt(task="How many seats do 51 cars have?")).items
+    assert lesson["content"] == "Compute total seats = number of cars * per car2."
+
+
 def test_numbers_of_a_method_stay_and_those_of_the_task_go():
     task = "A car drives 90 km in 45 minutes, then half as far. How many km is that in all?"
     program = "way = 90\nsecond_way = way / 2\nwhole_way = way + second_way + 0 * 45 * 60"
