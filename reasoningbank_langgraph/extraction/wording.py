@@ -32,16 +32,16 @@ _TITLES = """
     """
 _EMPTY_TITLES = frozenset(title.strip() for title in _TITLES.replace("\n", "|").split("|"))
 _EMPTY_WORDS = """
-    a about algebraic all always among an and answer any arithmetic asked asks be before being between break
-    breaking by calculation calculations can careful carefully check clear clearly combine complex context
+    a about algebraic all always among an and answer any arithmetic asked asks be before being between both
+    break breaking by calculation calculations can careful carefully check clear clearly combine complex context
     correctly determine double down each ensure equation equations final find first follow following for from
     get give given gives have how identify identifying important in information into involved involves is it its
     know known list logical make makes manageable method methods more necessary need next of often on once or
     outlined own part parts perform performing problem problems properly provided quantities quantity question
-    range read reading relate relates relationship relationships result results sense sequence series set simple
-    simplify smaller solution solutions solve solved solving start step steps such sure that the them then there
-    these this thoroughly through to understand understanding understood unknown up use used useful using value
-    values what which wide with work write wrote you your
+    range read reading relate relates relationship relationships represent representing represents result
+    results sense sequence series set simple simplify smaller solution solutions solve solved solving start step
+    steps such sure that the their them then there these this thoroughly through to understand understanding
+    understood unknown up use used useful using value values what which wide with work write wrote you your
     """
 _NO_ADVICE = frozenset(_EMPTY_WORDS.split())
 """Words of which no advice can be made, as in "Use the known information to find the unknown"."""
