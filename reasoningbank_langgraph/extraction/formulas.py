@@ -27,8 +27,10 @@ _CODE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTAL
 _NAME = re.compile(r"(?=\w*[A-Za-z]{3})[A-Za-z][A-Za-z0-9_]{0,59}")
 """With a word in it: "a1" and "n" say nothing without their problem."""
 _PARTS = re.compile(r"[A-Za-z]\w*|[\d.]+(?:e[+-]?\d+)?")
-_SMALL = frozenset(map(Fraction, (1, 2, 3, 7, 10, 12, 24, 52, 60, 100, 365, 1000)))
-"""Numbers that a method may hold: doubles and halves, percentages, and the parts of hours, days, weeks and years."""
+_UNITS = frozenset(map(Fraction, (7, 12, 24, 52, 60, 100, 365, 1000)))
+"""Numbers that belong to no task: percentages, and the parts of hours, days, weeks and years."""
+_SMALL = _UNITS | {Fraction(1), Fraction(2), Fraction(3)}
+"""Those that a lesson may name: doubles and halves too."""
 _OPERATIONS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -69,6 +71,9 @@ class Program(NamedTuple):
 def parse_formula(reply: object, attempt: Attempt) -> ParsedItems:
     """Read a program that solves the task of an attempt as a lesson: what has to be known, and what to compute.
 
+    A step that holds a number of the task, "half as many" say, is right only for tasks that say the same: so it is part
+    of what has to be known.
+
     Returns:
         One item, or the reason `unparsed` for what is no such program, names too much, or computes another answer.
     """
@@ -81,12 +86,14 @@ def parse_formula(reply: object, attempt: Attempt) -> ParsedItems:
     if not givens or not steps or len(givens) > _MOST_GIVENS or len(steps) > _MOST_STEPS:
         return ParsedItems([], "unparsed")
     said, told = _in_words(needed, task_literals(attempt)), task_numbers(attempt)
-    lines = [f"{said[name]} = {_formula(program.values[name], said, told)}" for name in steps]
+    lines = {name: f"{said[name]} = {_formula(program.values[name], said, told)}" for name in steps}
     asked, given = said[program.target], _listed([said[name] for name in givens])
+    relations = [lines[name] for name in steps if _numbers_in(program.values[name]) - (_UNITS - told)]
     item = {
         "title": asked[0].upper() + asked[1:],
-        "description": f"Use this when a problem asks for the {asked} and gives the {given}.",
-        "content": f"Compute {', then '.join(lines)}.",
+        "description": f"Use this when a problem asks for the {asked} and gives the {given}"
+        + (f", and where {' and '.join(relations)}." if relations else "."),
+        "content": f"Compute {', then '.join(lines.values())}.",
     }
     return ParsedItems([item])
 
@@ -134,6 +141,10 @@ def _is_arithmetic(value: ast.expr, known: Mapping[str, ast.expr]) -> bool:
 
 def _names_in(value: ast.expr) -> set[str]:
     return {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+
+
+def _numbers_in(value: ast.expr) -> set[Fraction]:
+    return {_number(part) for part in ast.walk(value) if isinstance(part, ast.Constant)}
 
 
 def _value(value: ast.expr, known: Mapping[str, Fraction]) -> Fraction:

@@ -21,7 +21,7 @@ print(total_pay)
 LESSON = {
     "title": "Total pay",
     "description": "Use this when a problem asks for the total pay and gives the hourly rate, first hours and second "
-    "hours.",
+    "hours, and where total pay = pay - a given number * a given number.",
     "content": "Compute pay = hourly rate * (first hours + second hours), then total pay = pay - a given number * "
     "a given number.",
 }
@@ -87,6 +87,12 @@ def test_another_name_for_what_was_computed_is_no_step():
     assert parse_formula(AIMessage(program), attempt()).items == [LESSON]
 
 
+def test_a_step_that_only_converts_units_is_part_of_no_condition():
+    program = "minutes = 90\nspeed = 68\nhours = minutes / 60\nway = hours * speed"
+    [lesson] = parse_formula(AIMessage(program), attempt(task="How far is 90 minutes at 68 km an hour?")).items
+    assert lesson["description"] == "Use this when a problem asks for the way and gives the minutes and speed."
+
+
 def test_names_are_said_in_words():
     program = "numCars = 51\nper_car2 = 2\ntotal_seats = numCars * per_car2"
     [lesson] = parse_formula(AIMessage(program), attempt(task="How many seats do 51 cars have?")).items
@@ -97,6 +103,7 @@ def test_numbers_of_a_method_stay_and_those_of_the_task_go():
     task = "A car drives 90 km in 45 minutes, then half as far. How many km is that in all?"
     program = "way = 90\nsecond_way = way / 2\nwhole_way = way + second_way + 0 * 45 * 60"
     [lesson] = parse_formula(AIMessage(program), attempt("135", task=task)).items
+    assert "gives the way, and where second way = way / 2 and whole way = " in lesson["description"]
     assert lesson["content"] == (
         "Compute second way = way / 2, then whole way = way + second way + a given number * a given number * 60."
     )
