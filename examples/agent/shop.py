@@ -6,14 +6,16 @@ python examples/agent/shop.py --model qwen2.5-coder-1.5b-instruct-q4_k_m.gguf --
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from langchain.agents import create_agent
-from langchain.agents.middleware import ModelCallLimitMiddleware
+from langchain.agents.middleware import AgentMiddleware, ModelCallLimitMiddleware, ModelRequest, ModelResponse
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.tools import ToolException, tool
 from langgraph.store.base import BaseStore
 
@@ -76,13 +78,34 @@ for each in (price, multiply, convert):
     each.handle_tool_error = each.handle_validation_error = True
 
 
+class WrittenCalls(AgentMiddleware):
+    """Takes a tool call that the model wrote as JSON in its text for the call it is: small coding models do that."""
+
+    def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
+        """Ask the model, and read the call in its reply."""
+        response = handler(request)
+        response.result = [_with_call(message) for message in response.result]
+        return response
+
+
+def _with_call(message: BaseMessage) -> BaseMessage:
+    written = re.search(r"\{.*\}", message.text, re.DOTALL)
+    if not isinstance(message, AIMessage) or message.tool_calls or not written:
+        return message
+    try:
+        call = json.loads(written[0])
+        known = {"name": call["name"], "args": dict(call["arguments"]), "id": message.id, "type": "tool_call"}
+    except (ValueError, KeyError, TypeError):
+        return message
+    return message.model_copy(update={"content": "", "tool_calls": [known]})
+
+
 def transcript(chat: BaseChatModel, store: BaseStore) -> Iterator[str]:
     """Ask all questions one after the other and yield what happened, as Markdown."""
     memory = ReasoningBankMiddleware(model=chat, namespace=NAMESPACE, judge=ReferenceJudge())
     limit = ModelCallLimitMiddleware(run_limit=8)
-    agent: Any = create_agent(
-        chat, [price, multiply, convert], system_prompt=RULES, middleware=[memory, limit], store=store
-    )
+    tools, middleware = [price, multiply, convert], [memory, limit, WrittenCalls()]
+    agent: Any = create_agent(chat, tools, system_prompt=RULES, middleware=middleware, store=store)
     for question, answer in TASKS:
         yield f"\n## {question}\n"
         asked = {"messages": [HumanMessage(question)], "reference": answer}
@@ -95,7 +118,7 @@ def _messages(update: dict[str, Any]) -> Iterator[str]:
         yield from map(_message, (step or {}).get("messages", ()))
 
 
-def _message(message: AnyMessage) -> str:
+def _message(message: BaseMessage) -> str:
     if isinstance(message, ToolMessage):
         return f"- *{message.name}*: {message.text}"
     calls = [
@@ -104,7 +127,7 @@ def _message(message: AnyMessage) -> str:
     return "- **agent**: " + " ".join([message.text.replace("\n", " "), *calls]).strip()
 
 
-def _calls(message: AnyMessage) -> list[Any]:
+def _calls(message: BaseMessage) -> list[Any]:
     return list(message.tool_calls) if isinstance(message, AIMessage) else []
 
 

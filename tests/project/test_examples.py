@@ -131,7 +131,7 @@ def test_the_transcript_of_an_agent_shows_its_calls_their_errors_the_verdict_and
             return AIMessage(lessons("look the price up in the singular"))
         if messages[-1].type == "tool":
             return AIMessage(r"It is \boxed{60}.")
-        return AIMessage("", tool_calls=[{"name": "price", "args": {"item": "kettles"}, "id": "1"}])
+        return AIMessage('```json\n{"name": "price", "arguments": {"item": "kettles"}}\n```')
 
     said = "\n".join(shop.transcript(WithTools(reply), InMemoryStore()))
     first, second = said.split("\n## ")[1:3]
