@@ -128,17 +128,16 @@ def test_the_transcript_of_an_agent_shows_its_calls_their_errors_the_verdict_and
 
     def reply(messages):
         if "teach problem solving" in messages[0].text:
-            return AIMessage(lessons("look the price up in the singular"))
+            return AIMessage(lessons("name orders in full"))
         if messages[-1].type == "tool":
-            return AIMessage(r"It is \boxed{60}.")
-        return AIMessage('```json\n{"name": "price", "arguments": {"item": "kettles"}}\n```')
+            return AIMessage("It was shipped.")
+        return AIMessage('```json\n{"name": "status", "arguments": {"order": "17"}}\n```')
 
     said = "\n".join(shop.transcript(WithTools(reply), InMemoryStore()))
     first, second = said.split("\n## ")[1:3]
-    assert "`price(item='kettles')`" in first
-    assert "*price*: " in first
-    assert "items are named in the singular" in first
+    assert "`status(order='17')`" in first
+    assert "*status*: there is no order '17'" in first
     assert "judged: success" in first
-    assert "memory learns: look the price up" in first
-    assert "memory shows: look the price up" in second
+    assert "memory learns: name orders in full" in first
+    assert "memory shows: name orders in full" in second
     assert "judged: failure" in second
