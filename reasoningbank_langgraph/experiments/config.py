@@ -37,6 +37,7 @@ ARMS = (
 )
 CONTROLS = {"shuffled": "memory", "random": "memory", "filler": "memory", "examples-random": "examples"}
 """Arms that show other text in place of a memory, and the arm that shows the memory."""
+_LEAST_ATTEMPTS = {"vote": 2, "half": 2, "gated": 3}
 FROZEN = {*CONTROLS, "half", "gated", "gated+examples", "guarded", "examples", "levels"}
 """Arms that need a bank that does not change."""
 
@@ -123,6 +124,8 @@ class ExperimentConfig(Record):
             raise InvalidRecordError("in protocol 'stream' an arm learns from all its attempts: use 'vote+matts'")
         if self.outcome != "both" and (self.protocol == "scaling" or "vote+matts" in self.arms):
             raise InvalidRecordError("MaTTS learns from successes and failures side by side: use outcome='both'")
+        if self.protocol != "phase1" and (self.bank_sizes or self.outcome != "both"):
+            raise InvalidRecordError("bank_sizes and outcome choose from a bank that is learned first: use 'phase1'")
         if any(size >= self.train_limit for size in self.bank_sizes):
             raise InvalidRecordError("bank_sizes are parts of train_limit: make them smaller")
         return self
@@ -130,8 +133,10 @@ class ExperimentConfig(Record):
     @model_validator(mode="after")
     def _uses_a_bank_as_it_is(self) -> Self:
         learns = self.protocol != "phase1" or self.train is not None or self.bank_sizes or "vote+matts" in self.arms
-        if self.bank is not None and (learns or not self.namespace):
-            raise InvalidRecordError("a bank that is there is shown as it is: give its namespace, and nothing to learn")
+        if self.bank is not None and (learns or not self.namespace or self.outcome != "both"):
+            raise InvalidRecordError(
+                "a bank that is there is shown as it is: give its namespace, nothing to learn, and outcome='both'"
+            )
         return self
 
     @model_validator(mode="after")
@@ -140,8 +145,9 @@ class ExperimentConfig(Record):
             raise InvalidRecordError("guarded is made from the rows of baseline and memory: name these arms too")
         if "levels" in self.arms and "memory" not in self.arms:
             raise InvalidRecordError("levels is compared with memory, which costs the same: name this arm too")
-        for arm, least in (("half", 2), ("gated", 3), ("gated+examples", 3)):
-            if arm in self.arms and max(self.attempts) < least:
+        for arm in self.arms:
+            least = _LEAST_ATTEMPTS.get(arm.partition("+")[0], 0)
+            if max(self.attempts, default=0) < least:
                 raise InvalidRecordError(f"{arm} needs attempts of {least} or more")
         return self
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reasoningbank_langgraph.errors import ExperimentError
+from reasoningbank_langgraph.errors import ExperimentError, StoreLockedError
 from reasoningbank_langgraph.experiments.arms import LEARNING, arms_of
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.results import CONFIG, GIVEN, ORIGIN, ResultRow
+from reasoningbank_langgraph.experiments.results import CONFIG, GIVEN, ORIGIN, ResultRow, write_whole
 from reasoningbank_langgraph.experiments.summary import Origin
 from reasoningbank_langgraph.experiments.tries import TRY_TEXTS
 from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 from reasoningbank_langgraph.records import normalise_task
+from reasoningbank_langgraph.store.folder.lock import LOCK_FILE, BankLock
 
 _ARMS = ("arms", "attempts", "bank_sizes", "modes")
 """Settings that say which arms there are."""
@@ -34,6 +36,7 @@ _IGNORED = f"""\
 /{GIVEN}
 /learning*/
 /banks/
+/{LOCK_FILE}
 /stream/
 """
 
@@ -71,11 +74,28 @@ def claim_folder(out: Path, config: ExperimentConfig, origin: Origin, rows: Iter
     _ignore_texts(out / ".gitignore")
 
 
+@contextmanager
+def alone_in(out: Path) -> Iterator[None]:
+    """Keep the folder of a run to one run at a time: two would make the same rows.
+
+    Raises:
+        ExperimentError: another run is at work there.
+    """
+    try:
+        lock = BankLock(out)
+    except StoreLockedError as error:
+        raise ExperimentError(f"{out} is in use by {error.owner}: let that run end, or choose another folder") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def _ignore_texts(path: Path) -> None:
     """Keep the files with texts out of git, also in a folder that an earlier version made."""
     there = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     missing = [line for line in _IGNORED.splitlines() if line not in there]
-    path.write_text("\n".join([*there, *missing, ""]), encoding="utf-8")
+    write_whole(path, "\n".join([*there, *missing, ""]))
 
 
 def _claim_file(out: Path, name: str, content: Mapping[str, Any], what: str) -> None:
@@ -87,7 +107,7 @@ def _claim_file(out: Path, name: str, content: Mapping[str, Any], what: str) -> 
         if differing:
             details = ", ".join(f"{key} ({existing.get(key)!r} there, {content[key]!r} here)" for key in differing)
             raise ExperimentError(f"{out} belongs to a run with other {what}: {details}; choose another folder")
-    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(content, indent=2) + "\n")
 
 
 def read_problem_sets(config: ExperimentConfig) -> ProblemSets:

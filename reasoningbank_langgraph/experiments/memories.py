@@ -140,7 +140,8 @@ def shuffled_memory(source: MemorySource, problems: Sequence[Problem]) -> Memory
     """What another problem of the test would be shown, and nothing of what this one would be.
 
     Of the others, the first after a jump that the seed draws whose lessons come from other tasks and are as many; where
-    none is like that, the one that comes nearest, without the lessons from the same tasks.
+    none is like that, the one that comes nearest, without the lessons from the same tasks. It has no similarity: that
+    of a lesson is to the other problem.
     """
     places = {problem.id: place for place, problem in enumerate(problems)}
 
@@ -151,7 +152,14 @@ def shuffled_memory(source: MemorySource, problems: Sequence[Problem]) -> Memory
         place = places[problem.id]
         steps = [1 + (jump + step) % (len(problems) - 1) for step in range(len(problems) - 1)]
         others = [source(problems[(place + step) % len(problems)], seed).items for step in steps]
-        foreign = [[memory for memory in items if memory.item.task_id not in tasks] for items in others]
+        foreign = [
+            [
+                RetrievedMemory(item=memory.item, why="for another problem")
+                for memory in items
+                if memory.item.task_id not in tasks
+            ]
+            for items in others
+        ]
         return guard(problem, min(foreign, key=lambda items: abs(len(items) - len(own)), default=[]))
 
     return memory_for

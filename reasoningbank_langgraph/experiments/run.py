@@ -30,14 +30,14 @@ from reasoningbank_langgraph.experiments.banks import (
     tasks_of,
 )
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.folder import ProblemSets, claim_folder, read_problem_sets
+from reasoningbank_langgraph.experiments.folder import ProblemSets, alone_in, claim_folder, read_problem_sets
 from reasoningbank_langgraph.experiments.guarded import guarded_rows
 from reasoningbank_langgraph.experiments.leaks import near_duplicates
 from reasoningbank_langgraph.experiments.learning import Learner
 from reasoningbank_langgraph.experiments.memories import MemorySource, ShownMemory
 from reasoningbank_langgraph.experiments.progress import Progress
 from reasoningbank_langgraph.experiments.prompts_file import PromptFile
-from reasoningbank_langgraph.experiments.results import DUPLICATES, ResultRow, Results
+from reasoningbank_langgraph.experiments.results import DUPLICATES, ResultRow, Results, write_whole
 from reasoningbank_langgraph.experiments.solving import (
     Job,
     Solve,
@@ -108,10 +108,11 @@ class Run:
         Raises:
             UnlearnedProblemsError: train problems failed, and they are not to be left out.
             FrozenBankError: a bank is no longer the one that rows were made with.
+            ExperimentError: another run is at work in the folder.
         """
-        if self.config.bank is None:
-            self._note_duplicates(self.problems.test if self.config.protocol == "stream" else self.problems.train)
-        with self.progress:
+        with alone_in(self.out), self.progress:
+            if self.config.bank is None:
+                self._note_duplicates(self.problems.test if self.config.protocol == "stream" else self.problems.train)
             if self.config.protocol == "stream":
                 self._stream()
             else:
@@ -254,7 +255,7 @@ class Run:
         path = self.out / DUPLICATES
         if not path.exists():
             pairs = near_duplicates(learned, self.problems.test, self.models.embeddings)
-            path.write_text(json.dumps([pair.to_json() for pair in pairs], indent=1) + "\n", encoding="utf-8")
+            write_whole(path, json.dumps([pair.to_json() for pair in pairs], indent=1) + "\n")
 
 
 def run_experiment(config: ExperimentConfig, out: Path, *, console: Console | None = None) -> Path:

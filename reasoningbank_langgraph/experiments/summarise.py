@@ -96,7 +96,8 @@ def _by_arm(rows: Sequence[ResultRow], config: ExperimentConfig) -> dict[str, li
 def _arm(name: str, rows: Sequence[ResultRow], config: ExperimentConfig, *, compared: bool) -> ArmSummary:
     any_right = {(row.seed, row.id): row.pass_at_k for row in rows if row.pass_at_k is not None}
     nearest = [max(row.scores) for row in rows if row.scores]
-    tokens_in, tokens_out = _mean([row.tokens_in for row in rows]), _mean([row.tokens_out for row in rows])
+    sound = [row for row in rows if row.error is None]
+    tokens_in, tokens_out = _mean([row.tokens_in for row in sound]), _mean([row.tokens_out for row in sound])
     return ArmSummary(
         arm=name,
         compared=compared,
@@ -105,15 +106,15 @@ def _arm(name: str, rows: Sequence[ResultRow], config: ExperimentConfig, *, comp
         right=sum(row.right for row in rows),
         accuracy=share(_outcomes(rows)),
         pass_at_k=share(any_right) if any_right else None,
-        attempts=_mean([row.attempts for row in rows]),
-        errors=sum(row.error is not None for row in rows),
+        attempts=_mean([row.attempts for row in sound]),
+        errors=len(rows) - len(sound),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        seconds=_mean([row.seconds for row in rows]),
+        seconds=_mean([row.seconds for row in sound]),
         cost=config.cost(tokens_in, tokens_out),
         learned=sum(row.learned for row in rows),
         bank=max(row.bank + row.learned for row in rows) if compared else sum(row.learned for row in rows),
-        shown=_mean([bool(row.memory_length) for row in rows]),
+        shown=_mean([bool(row.memory_length) for row in sound]),
         similarity=_mean(nearest) if nearest else None,
     )
 
@@ -212,4 +213,4 @@ def _outcomes(rows: Sequence[ResultRow]) -> dict[Key, bool]:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    return sum(values) / max(len(values), 1)

@@ -49,7 +49,7 @@ class RowId(Record):
 
 
 class ArmSummary(Record):
-    """One arm in figures. Means are over its rows, failed ones included."""
+    """One arm in figures. Means are over the rows that have an answer."""
 
     arm: str
     compared: bool

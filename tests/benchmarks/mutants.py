@@ -2,7 +2,7 @@
 
 The tests are collected once. Each mutant has a child of that process to itself, where the tests that reach the changed
 function run, the fastest first, until one fails. Chroma stands still in a child of a process that has used it, so the
-process that collects runs no test.
+process that collects runs no test; it imports what they import, so that no child has to.
 """
 
 import json
@@ -11,7 +11,9 @@ import random
 import signal
 import sys
 import time
+import warnings
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,7 @@ from mutmut.utils.format_utils import get_mutant_name, mangled_name_from_mutant_
 UNCHANGED = "stats"
 """With this for the name of a mutant, mutmut changes nothing and notes the functions that are called."""
 REACHED = Path("reached.json")
+OWN = ("reasoningbank_langgraph", "tests")
 
 
 class Mutants:
@@ -39,7 +42,8 @@ class Mutants:
             return None
         if self.codes.pop(UNCHANGED):
             pytest.exit("a test fails without a change", returncode=1)
-        reached = json.loads(REACHED.read_text(encoding="utf-8"))
+        reached, imported = json.loads(REACHED.read_text(encoding="utf-8"))
+        self.import_all(imported)
         for name in self.names:
             function = mangled_name_from_mutant_name(name)
             items = [item for item in session.items if function in reached[item.nodeid][1]]
@@ -48,6 +52,15 @@ class Mutants:
             if self.is_child(session, name, items, 30 + 10 * int(seconds)):
                 return None
         return True
+
+    def import_all(self, names):
+        """Import what others than this project have written: its own modules may hold what they compute at import."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for name in names:
+                if not name.startswith(OWN):
+                    with suppress(Exception):
+                        import_module(name)
 
     def is_child(self, session, mutant, items, seconds):
         """Fork and tell the child so; note in the parent how the child ended, and end what it left running."""
@@ -91,7 +104,7 @@ def main():
     set_mutant_under_test("")
     code = pytest.main(["-x", "-p", "no:cacheprovider", *arguments], plugins=[plugin])
     if plugin.mutant == UNCHANGED:
-        REACHED.write_text(json.dumps(plugin.reached), encoding="utf-8")
+        REACHED.write_text(json.dumps([plugin.reached, [*sys.modules]]), encoding="utf-8")
     if plugin.mutant or code:
         os._exit(code)
     diffs = [get_diff_for_mutant(name, mutated.code, path) for name, code in plugin.codes.items() if not code]

@@ -36,6 +36,14 @@ TESTS = {
     "math_answers/matching.py": "math_answers",
     "experiments/stats.py": "experiments/test_stats.py",
     "experiments/wording.py": "experiments/test_wording.py experiments/test_summary.py",
+    "experiments/banks.py": "experiments/test_banks.py",
+    "experiments/memories.py": "experiments/test_memories.py",
+    "experiments/tries.py": "experiments/test_solving.py",
+    "experiments/solving.py": "experiments/test_solving.py",
+    "experiments/learning.py": "experiments/test_outages.py experiments/test_fairness.py",
+    "experiments/results.py": "experiments/test_results.py",
+    "experiments/terciles.py": "experiments/test_terciles.py",
+    "experiments/guarded.py": "experiments/test_guarded.py",
     "experiments/leaks": "experiments/test_leaks.py experiments/test_near_copies.py experiments/test_summary_leaks.py",
 }
 """The tests of each file, or of each file of a folder."""

@@ -9,14 +9,9 @@ import pytest
 from langchain_core.messages import AIMessage
 from rich.console import Console
 
-from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.chat.models import sampling_seed
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.memories import ShownMemory, guard, random_memory, shuffled_memory
 from reasoningbank_langgraph.experiments.run import Models, Run
-from reasoningbank_langgraph.math_solver.problems import Problem
-from reasoningbank_langgraph.records import MemoryItem, RetrievedMemory
-from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.testing import HashEmbeddings
 
 from . import worlds
@@ -140,12 +135,13 @@ def test_controls_never_show_what_is_retrieved_for_the_problem_itself(tmp_path):
 
 
 @pytest.mark.parametrize("protocol", ["phase1", "stream"])
-def test_all_arms_draw_with_the_seed_of_the_problem(protocol, tmp_path):
+def test_all_arms_draw_with_the_seed_of_the_problem_and_may_write_as_much(protocol, tmp_path):
     chat = worlds.seeded(lambda messages, _: worlds.reply(messages))
     wanted = ALL if protocol == "phase1" else ("baseline", "memory", "vote", "vote+matts")
-    carry_out(tmp_path, chat, protocol, arms=wanted, seeds=(5,), temperature=0.4)
+    carry_out(tmp_path, chat, protocol, arms=wanted, seeds=(5,), temperature=0.4, max_tokens=77)
     seeds = {}
     for messages, sampling in [call for call in chat.sampled if worlds.is_solving(call[0])]:
+        assert sampling["max_tokens"] == 77
         task = next(message.text for message in reversed(messages) if message.text.startswith("Someone has"))
         seeds.setdefault(task, []).append((sampling["seed"], sampling["temperature"]))
     for task, drawn in seeds.items():
@@ -156,47 +152,3 @@ def test_all_arms_draw_with_the_seed_of_the_problem(protocol, tmp_path):
         expected = {(single, 0.4): singles, (first, 0.4): votes, (second, 0.7): votes, (third, 0.7): votes}
         assert Counter(drawn) == expected, task
     assert len(seeds) == (12 if protocol == "phase1" else 4)
-
-
-def item(name, task, length=40):
-    return MemoryItem(id=name, title=name, description="d", content="c" * length, outcome="success", task=task)
-
-
-def shows(*items):
-    return guard(Problem("q", "none", "no such answer"), [RetrievedMemory(item=one) for one in items])
-
-
-def problems(count):
-    return [Problem(f"p{number}", f"problem {number}", f"answer {number}") for number in range(count)]
-
-
-def test_shuffled_leaves_out_what_both_problems_share():
-    one, two, three = problems(3)
-    shared = item("shared", "t1")
-    source = {one: shows(shared), two: shows(shared, item("other", "t2")), three: shows(item("twin", "t1"))}
-    shown = shuffled_memory(lambda problem, _: source[problem], [one, two, three])
-    assert [memory.item.id for memory in shown(one, 0).items] == ["other"]
-    assert shown(two, 0).items == ()
-    assert [memory.item.id for memory in shown(three, 0).items] == ["other"]
-
-
-def test_shuffled_has_nothing_to_show_for_the_only_problem():
-    (one,) = problems(1)
-    assert shuffled_memory(lambda *_: shows(item("own", "t1")), [one])(one, 0).items == ()
-
-
-def test_random_draws_other_lessons_of_about_the_same_length(tmp_path):
-    with ChromaStore.from_path(tmp_path / "bank", embeddings=HashEmbeddings()) as store:
-        bank = MemoryBank(store, ("experiment", "all"))
-        every = [item(f"m{number:02}", f"task {number}", 40 * (number + 1)) for number in range(30)]
-        for one in every:
-            bank.add([one])
-        given = ShownMemory("", tuple(RetrievedMemory(item=one) for one in (every[3], every[20])))
-        draw = random_memory(bank, lambda *_: given)
-        sets = {seed: [memory.item for memory in draw(problems(1)[0], seed).items] for seed in range(12)}
-    assert sets[0] == [memory.item for memory in draw(problems(1)[0], 0).items]
-    assert len({tuple(one.id for one in drawn) for drawn in sets.values()}) > 3
-    for short, long in sets.values():
-        assert {short.id, long.id}.isdisjoint({"m03", "m20"})
-        assert abs(len(short.content) - len(every[3].content)) <= 120
-        assert abs(len(long.content) - len(every[20].content)) <= 120

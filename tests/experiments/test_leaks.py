@@ -83,6 +83,7 @@ def test_a_small_number_in_words_counts_where_it_is_announced_and_in_digits_ever
 def test_the_answer_behind_a_colon_is_not_the_number_of_a_list(finds):
     assert finds("The answer is: 12. Check it.", "12")
     assert finds("The answer is: 1. Check it.", "1")
+    assert not finds("The answer is: 1. 200 are left.", "1200")
     assert finds("1. Add 12 to it.\n2. Stop.", "12")
 
 

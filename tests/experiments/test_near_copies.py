@@ -39,6 +39,7 @@ def test_a_copy_with_other_names_and_numbers_is_found_among_all_others():
         *((a, "train") for a in "abcdefghij"),
     }
     assert text_similarity(APPLES, COPY) > 0.95
+    assert text_similarity(f"{APPLES} \ud800", f"{COPY} \ud800") > 0.95
     assert text_similarity(APPLES, OTHER) < 0.7
 
 

@@ -8,9 +8,10 @@ from rich.console import Console
 from tenacity import wait_none
 
 from reasoningbank_langgraph.bank import MemoryBank
-from reasoningbank_langgraph.errors import FrozenBankError, UnlearnedProblemsError
+from reasoningbank_langgraph.errors import ExperimentError, FrozenBankError, UnlearnedProblemsError
 from reasoningbank_langgraph.experiments import calls
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.folder import alone_in
 from reasoningbank_langgraph.experiments.report import write_report
 from reasoningbank_langgraph.experiments.run import Models, Run
 from reasoningbank_langgraph.store import ChromaStore
@@ -167,6 +168,28 @@ def test_a_bank_that_changed_after_its_first_row_is_refused(tmp_path):
     (tmp_path / "other" / rows.name).write_text(text.replace(digest, "0" * 16))
     with pytest.raises(FrozenBankError, match=f"is {digest} and its rows were made with another one"):
         start(settings, tmp_path / "other").carry_out()
+
+
+def test_near_copies_are_noted_whole_or_not_at_all(tmp_path, monkeypatch):
+    run = start(settings_of(tmp_path), tmp_path / "out")
+
+    def kill(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as killed:
+        killed.setattr("os.fsync", kill)
+        with pytest.raises(KeyboardInterrupt):
+            run.carry_out()
+    assert not (tmp_path / "out" / "duplicates.json").exists()
+
+
+def test_two_runs_do_not_work_in_one_folder_at_once(tmp_path):
+    run = start(settings_of(tmp_path), tmp_path / "out")
+    with alone_in(run.out), pytest.raises(ExperimentError, match=r"out is in use by process \d+ .*: let that run end"):
+        run.carry_out()
+    assert (run.results.rows, (run.out / "learning").exists()) == ([], False)
+    with alone_in(run.out):
+        pass
 
 
 def test_many_learn_at_once_and_leave_the_bank_that_one_leaves(tmp_path):

@@ -6,8 +6,10 @@ import shutil
 import pytest
 
 from reasoningbank_langgraph.errors import ExperimentError
+from reasoningbank_langgraph.experiments.folder import claim_folder
 from reasoningbank_langgraph.experiments.report import write_report
-from reasoningbank_langgraph.experiments.results import ResultRow, Results
+from reasoningbank_langgraph.experiments.results import ResultRow, Results, append_line, whole_lines
+from reasoningbank_langgraph.experiments.summary import Origin
 
 from .fake_rows import MEMORY, config, needs_extra, row, rows, stream_rows
 
@@ -78,8 +80,19 @@ def test_a_line_that_is_no_row_is_named(tmp_path, name, line):
     if (name, line) == ("texts.jsonl", '{"what": 1}'):
         assert not Results(tmp_path).rows[0].has_texts
         return
-    with pytest.raises(ExperimentError, match=name):
+    with pytest.raises(ExperimentError, match="results.jsonl, line 1: " if name == "results.jsonl" else name):
         assert Results(tmp_path)
+
+
+@pytest.mark.parametrize("whole", [[], [1], [1, 2]])
+@pytest.mark.parametrize("cut", ["", "{", '{"a": 1, "b"'])
+def test_what_a_kill_left_of_a_line_is_removed_before_the_next_one(tmp_path, whole, cut):
+    path = tmp_path / "lines.jsonl"
+    path.write_text("".join(f"{number}\n" for number in whole) + cut)
+    assert whole_lines(path) == [b"%d" % number for number in whole]
+    append_line(path, 3)
+    append_line(path, 4, durable=False)
+    assert path.read_text() == "".join(f"{number}\n" for number in [*whole, 3, 4])
 
 
 @pytest.mark.slow
@@ -118,6 +131,24 @@ def test_rows_without_texts_and_without_an_audit_say_that_nobody_looked_for_leak
     assert any("nobody looked" in note for note in summary.notes)
     assert "No row was shown a memory" not in (tmp_path / "report.html").read_text()
     assert [arm.shown for arm in summary.arms] == [0, 1]
+
+
+def test_what_says_whose_folder_it_is_stays_whole_when_a_run_is_killed_over_it(tmp_path, monkeypatch):
+    origin = Origin(solver="small", critic="small", problems="0f")
+    claim_folder(tmp_path, config(), origin, [])
+    there = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def killed(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as power:
+        power.setattr("os.fsync", killed)
+        with pytest.raises(KeyboardInterrupt):
+            claim_folder(tmp_path, config(concurrency=2), origin, [])
+    assert {name: (tmp_path / name).read_bytes() for name in there} == there
+    claim_folder(tmp_path, config(concurrency=2), origin, [])
+    assert json.loads((tmp_path / "config.json").read_text())["concurrency"] == 2
+    assert {path.name for path in tmp_path.iterdir()} == {*there}
 
 
 def test_a_row_is_what_it_was_after_json():

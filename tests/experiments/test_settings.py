@@ -1,5 +1,7 @@
 """A folder belongs to one experiment: its settings, its models and its problems."""
 
+from pathlib import Path
+
 import pytest
 
 from reasoningbank_langgraph.errors import ExperimentError, InvalidRecordError
@@ -70,7 +72,11 @@ def test_a_problem_without_an_answer_is_refused(tmp_path):
         ({"arms": ("baseline", "gated"), "attempts": (2,)}, "attempts of 3 or more"),
         ({"arms": ("baseline", "half"), "attempts": (1,)}, "attempts of 2 or more"),
         ({"agreement": 0}, "agreement"),
+        ({"arms": ("baseline", "vote+matts"), "attempts": (1,)}, "vote.matts needs attempts of 2 or more"),
         ({"bank_sizes": (8,)}, "parts of train_limit"),
+        ({"protocol": "stream", "bank_sizes": (2,)}, "learned first"),
+        ({"protocol": "stream", "outcome": "success"}, "learned first"),
+        ({"bank": Path("bank"), "namespace": ("a",), "train": None, "outcome": "failure"}, "outcome='both'"),
         ({"limit": 0}, "limit"),
     ],
 )

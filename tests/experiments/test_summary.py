@@ -21,7 +21,7 @@ def test_a_summary_survives_json():
 def test_an_arm_is_counted_and_averaged():
     prices = {"price_in": 2.0, "price_out": 10.0}
     given = [
-        row(id="p0", tokens_in=100, tokens_out=50, seconds=1.0, learned=2, bank=0, scores=(0.5, 0.9)),
+        row(id="p0", tokens_in=100, tokens_out=50, seconds=1.0, attempts=3, learned=2, bank=0, scores=(0.5, 0.9)),
         row(id="p1", right=False, tokens_in=300, tokens_out=150, seconds=3.0, learned=1, bank=2, scores=(0.7,)),
         row(
             id="p2",
@@ -33,12 +33,14 @@ def test_an_arm_is_counted_and_averaged():
             shown=(),
             scores=(),
             seconds=5.0,
+            attempts=9,
         ),
     ]
     (arm,) = summarise(given, config(arms=("memory",), **prices)).arms
     assert (arm.rows, arm.right, arm.errors, arm.learned) == (3, 1, 1, 3)
     assert arm.accuracy.value == pytest.approx(1 / 2)
-    assert (arm.seconds, arm.shown, arm.similarity) == (3.0, pytest.approx(2 / 3), pytest.approx(0.8))
+    assert (arm.seconds, arm.shown, arm.similarity) == (2.0, 1.0, pytest.approx(0.8))
+    assert (arm.tokens_in, arm.tokens_out, arm.attempts) == (200, 100, 2)
     assert arm.bank == 24
     assert arm.cost == pytest.approx((arm.tokens_in * 2 + arm.tokens_out * 10) / 1e6)
 

@@ -67,6 +67,16 @@ def test_near_duplicates_and_drops_are_reported_and_only_what_was_shown_is_flagg
     assert only(found).unflagged.value < only(found).difference.value
 
 
+def test_a_frozen_bank_was_learned_before_every_row_whatever_its_tasks_are_called():
+    given = [row("memory", f"p{n}", position=n, bank_digest="d") for n in range(3)]
+    pairs = [
+        NearDuplicate(train_id=train, test_id=test, text_similarity=0.95, embedding_similarity=0.9)
+        for train, test in (("p2", "p0"), ("p1", "p1"))
+    ]
+    leaks = summarise(given, config(arms=("memory",)), pairs).leaks
+    assert (leaks.near_rows, leaks.flagged) == (2, ("p0", "p1"))
+
+
 def test_in_a_stream_a_near_copy_counts_for_the_one_that_was_solved_later_with_a_bank():
     given = stream_rows({"baseline": 0.5, "memory": 0.6}, problems=10, seeds=(0, 1))
     place = {(found.seed, found.id): found.position for found in given}

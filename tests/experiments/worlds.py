@@ -102,10 +102,11 @@ class SeededModel(ScriptedChatModel):
 
     seed: int | None = None
     temperature: float | None = None
+    max_tokens: int | None = None
     sampled: list = []
 
     def _generate(self, messages, stop=None, run_manager=None, **sampling):
-        self.sampled.append((messages, sampling))
+        self.sampled.append((messages, {**sampling, "max_tokens": self.max_tokens}))
         said = self.script(messages, sampling.get("seed"))
         if isinstance(said, Exception):
             raise said

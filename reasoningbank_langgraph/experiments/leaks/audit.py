@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from reasoningbank_langgraph.errors import InvalidRecordError
 from reasoningbank_langgraph.experiments.leaks.answer_forms import holds_answer
@@ -86,15 +86,17 @@ def _near_rows(
         pairs[pair.train_id].append(pair)
     places = {row.key: row.position for row in rows}
     for row in rows:
-        before = [
-            pair for pair in pairs[row.id] if places.get((row.arm, row.seed, _other(pair, row.id)), -1) < row.position
-        ]
+        before = [pair for pair in pairs[row.id] if _was_learned(pair, row, places)]
         if before:
             yield row, before
 
 
-def _other(pair: NearDuplicate, problem: str) -> str:
-    return pair.train_id if problem == pair.test_id else pair.test_id
+def _was_learned(pair: NearDuplicate, row: ResultRow, places: Mapping[tuple[str, int, str], int]) -> bool:
+    """All of a frozen bank was, and its tasks may have the ids of other test problems."""
+    if row.bank_digest:
+        return pair.test_id == row.id
+    other = pair.train_id if row.id == pair.test_id else pair.test_id
+    return places.get((row.arm, row.seed, other), -1) < row.position
 
 
 def _by_chance(rows: Sequence[ResultRow], items: Sequence[Sequence[str]]) -> float:

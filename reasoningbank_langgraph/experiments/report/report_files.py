@@ -21,6 +21,7 @@ from reasoningbank_langgraph.experiments.results import (
     SUMMARY,
     ResultRow,
     Results,
+    write_whole,
 )
 from reasoningbank_langgraph.experiments.summarise import summarise
 from reasoningbank_langgraph.experiments.summary import LeakAudit, NearDuplicate, Origin, Summary
@@ -85,7 +86,7 @@ def _leaks(out: Path) -> LeakAudit | None:
 
 
 def _write(path: Path, record: Record) -> None:
-    path.write_text(json.dumps(record.to_json(), indent=1) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(record.to_json(), indent=1) + "\n")
 
 
 def _json(path: Path) -> Any:
