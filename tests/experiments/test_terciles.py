@@ -107,6 +107,16 @@ def test_there_are_no_thirds_where_they_would_say_nothing(given):
     assert summarise(given, config()).terciles == ()
 
 
+@pytest.mark.parametrize(("odd", "lows"), [(0.4, [0.4, 0.5, 0.5]), (0.6, [0.5, 0.5, 0.5])])
+def test_one_problem_that_is_unlike_the_others_is_enough_for_thirds(odd, lows):
+    given = [
+        graded(arm, number, right=True, score=odd if number == 4 else 0.5)
+        for number in range(9)
+        for arm in ("baseline", "memory")
+    ]
+    assert [part.low for part in of(summarise(given, config()), "similarity")] == lows
+
+
 @pytest.mark.slow
 def test_the_report_has_the_table_and_the_picture_and_the_rows_alone_give_them(tmp_path):
     (tmp_path / "config.json").write_text(config().model_dump_json())
