@@ -146,10 +146,16 @@ class Learner:
             )
         for position, problem in enumerate(self.problems):
             if position > begun:
-                row = self.row(position, problem, bank.totals().items)
+                row = self.row(position, problem, self._held_before(problem, bank))
                 yield row
                 if row.error is not None and not self.config.leave_out_failed:
                     return
+
+    def _held_before(self, problem: Problem, bank: MemoryBank) -> int:
+        """Count the lessons of the problems before: a run that was killed may have left those of this one."""
+        if self._app.get_state(self._thread(problem)).values:
+            return sum(item.task_id != problem.id for item in bank.items())
+        return bank.totals().items
 
     def row(self, position: int, problem: Problem, bank: int = 0) -> ResultRow:
         """Take a problem through the loop from where it was left, and return its row; `bank` counts what is there."""

@@ -1,6 +1,7 @@
 """What each arm shows before a problem: what is retrieved, what stands in its place, and nothing that gives it away."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -96,6 +97,15 @@ def test_shuffled_moves_all_memories_by_a_jump_that_the_seed_draws():
         (jump,) = {(to - place) % 4 for place, to in enumerate(moved)}
         jumps.add(jump)
     assert jumps == {1, 2, 3}
+
+
+def test_the_arm_called_shuffled_shows_what_another_problem_is_shown():
+    every = problems(3)
+    bank = SimpleNamespace(search=lambda task, **_: retrieved(item(f"for {task}", f"near {task}")))
+    source = memory_source(Arm("shuffled", "shuffled"), bank, config(), every)
+    shown = {problem.text: names(source(problem, 0)) for problem in every}
+    assert sorted(one for found in shown.values() for one in found) == sorted(f"for {text}" for text in shown)
+    assert all(found != [f"for {text}"] for text, found in shown.items())
 
 
 def test_shuffled_shows_as_many_lessons_and_none_with_the_answer():

@@ -13,6 +13,7 @@ from reasoningbank_langgraph.experiments import calls
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.folder import alone_in
 from reasoningbank_langgraph.experiments.report import write_report
+from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.experiments.run import Models, Run
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.testing import HashEmbeddings
@@ -209,10 +210,31 @@ def test_a_stream_goes_on_at_the_row_that_failed(tmp_path):
     assert [row.id for row in run.results.rows if row.error] == ["p101"]
     last = max(row.position for row in run.results.rows)
     assert next(row.position for row in run.results.rows if row.error) == last
+    ends_as_one_that_was_not_stopped(settings, tmp_path)
+
+
+def test_a_stream_that_was_killed_after_it_wrote_lessons_and_before_their_row_has_that_row(tmp_path, monkeypatch):
+    settings = settings_of(tmp_path, "stream", arms=("memory",), limit=4)
+    append = Results.append
+
+    def killed(results, row):
+        if row.position == 2:
+            raise KeyboardInterrupt
+        append(results, row)
+
+    with monkeypatch.context() as kill:
+        kill.setattr(Results, "append", killed)
+        with pytest.raises(KeyboardInterrupt):
+            start(settings, tmp_path / "out").carry_out()
+    ends_as_one_that_was_not_stopped(settings, tmp_path)
+
+
+def ends_as_one_that_was_not_stopped(settings, tmp_path):
     again, whole = start(settings, tmp_path / "out"), start(settings, tmp_path / "whole")
     for one in (again, whole):
         one.carry_out()
-    told = [[(row.id, row.position, row.bank, row.answer) for row in one.results.rows if row.error is None]
+    told = [[(row.id, row.position, row.bank, row.learned, row.memory, row.answer)
+             for row in one.results.rows if row.error is None]
             for one in (again, whole)]  # fmt: skip
     assert told[0] == told[1]
 

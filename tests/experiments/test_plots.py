@@ -88,6 +88,16 @@ def test_the_running_accuracy_is_the_share_right_so_far_averaged_over_seeds():
     assert list(running) == pytest.approx([(1 + 0) / 2, (0.5 + 0) / 2, (2 / 3 + 1 / 3) / 2])
 
 
+def test_the_whole_bank_stands_at_the_problems_it_was_learned_from_whatever_other_arms_there_are():
+    learned = [
+        row("learning", f"t{n}", memory="", shown=(), error="TimeoutError" if n > 29 else None) for n in range(32)
+    ]
+    given = [*CASES["bank sizes"][0], *learned, *rows({"vote-3": 0.5}, 20)]
+    summary = summarise(given, config(arms=("baseline", "memory", "vote"), bank_sizes=(10,)))
+    (panel,) = plots._bank_sizes(given, summary, LIGHT)[0].axes
+    assert list(panel.lines[0].get_xdata()) == [10, 30]
+
+
 def test_scaling_starts_at_one_attempt_and_draws_accuracy_and_pass_at_k():
     given, settings, _ = CASES["scaling"]
     for panel in plots._scaling(given, summarise(given, settings), LIGHT)[0].axes:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reasoningbank_langgraph.errors import MissingDependencyError
-from reasoningbank_langgraph.experiments.arms import GUARDED, Arm, arms_of
+from reasoningbank_langgraph.experiments.arms import GUARDED, LEARNING, Arm, arms_of
 from reasoningbank_langgraph.experiments.report.drawing import DARK, LIGHT, Theme, canvas, key, png, share_axis, title
 from reasoningbank_langgraph.experiments.report.terciles_plot import terciles_plot
 from reasoningbank_langgraph.experiments.results import ResultRow
@@ -202,7 +202,7 @@ def _bank_sizes(rows: Sequence[ResultRow], summary: Summary, theme: Theme) -> tu
     """Accuracy over the train problems a bank is made from."""
     summaries = {arm.arm: arm for arm in summary.arms}
     arms = [arm for arm in arms_of(summary.config) if arm.name in summaries and arm.attempts == 1]
-    whole = len({row.id for row in rows if row.arm not in {arm.name for arm in arms}}) or summary.config.train_limit
+    whole = sum(row.arm == LEARNING and row.error is None for row in rows) or summary.config.train_limit
     with_memory = [arm for arm in arms if arm.bank or arm.name == "memory"]
     sizes = [(arm.bank or whole, summaries[arm.name].accuracy) for arm in with_memory]
     if len(sizes) < 2:
