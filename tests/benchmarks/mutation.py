@@ -44,6 +44,7 @@ TESTS = {
     "experiments/results.py": "experiments/test_results.py",
     "experiments/terciles.py": "experiments/test_terciles.py",
     "experiments/guarded.py": "experiments/test_guarded.py",
+    "experiments/report/differences.py": "experiments/test_differences.py",
     "experiments/leaks": "experiments/test_leaks.py experiments/test_near_copies.py experiments/test_summary_leaks.py",
 }
 """The tests of each file, or of each file of a folder."""
