@@ -40,7 +40,6 @@ TESTS = {
     "experiments/memories.py": "experiments/test_memories.py",
     "experiments/tries.py": "experiments/test_solving.py",
     "experiments/solving.py": "experiments/test_solving.py",
-    "experiments/learning.py": "experiments/test_outages.py experiments/test_fairness.py",
     "experiments/results.py": "experiments/test_results.py",
     "experiments/terciles.py": "experiments/test_terciles.py",
     "experiments/guarded.py": "experiments/test_guarded.py",
