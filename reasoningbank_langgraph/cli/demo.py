@@ -32,7 +32,8 @@ _SYSTEM = ("system", "You solve math problems. Write one short line of work, the
 def demo(
     bank: Annotated[Path, typer.Option(help="Folder of the bank; created if it does not exist.")] = Path("demo-bank"),
     model: Annotated[
-        str | None, typer.Option(help="PATH.gguf, a pulled model, NAME at OPENAI_BASE_URL, or provider:NAME.")
+        str | None,
+        typer.Option(help="PATH.gguf, a pulled model, a folder of `tune`, NAME at OPENAI_BASE_URL, or provider:NAME."),
     ] = None,
 ) -> None:
     """Learn from twenty small problems, then check on new ones whether what the bank holds helps."""

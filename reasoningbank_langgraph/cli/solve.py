@@ -48,7 +48,8 @@ def solve(
         int | None, typer.Option(min=1, help="Use only this many problems, from the start of the file.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="PATH.gguf, a pulled model, NAME at OPENAI_BASE_URL, or provider:NAME.")
+        str | None,
+        typer.Option(help="PATH.gguf, a pulled model, a folder of `tune`, NAME at OPENAI_BASE_URL, or provider:NAME."),
     ] = None,
     judge_model: Annotated[
         str | None, typer.Option(help="Model that judges and extracts lessons; by default the one that solves.")

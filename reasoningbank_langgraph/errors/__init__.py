@@ -15,6 +15,7 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
         NotAFileError (OSError)                    a folder, a pipe or a device stands where a file is needed
         ProblemFileError (ValueError)              a file of problems cannot be read
         ImportFileError (ValueError)               a file is not the export of a bank; nothing was imported
+        TuneError (ValueError)                     no adapter can be tuned from this data, base or folder
         InvalidMomentError (ValueError)            a moment is neither a time with its zone nor a checkpoint
         PastBankError                              a bank as it was cannot be written to
         UnknownAttemptError (LookupError)          a bank has no attempt with this id
@@ -109,6 +110,7 @@ from reasoningbank_langgraph.errors.model import (
     ModelServerError,
     ModelTimeoutError,
     ModelUnavailableError,
+    TuneError,
     UnknownModelFileError,
 )
 from reasoningbank_langgraph.errors.namespaces import (
@@ -200,6 +202,7 @@ __all__ = [
     "StoreUnavailableError",
     "TooFewAttemptsError",
     "TooManyItemsError",
+    "TuneError",
     "UnencryptedBankError",
     "UnknownAttemptError",
     "UnknownBranchError",

@@ -67,3 +67,7 @@ class DownloadDiskError(ModelDownloadError):
 
 class DownloadChecksumError(ModelDownloadError):
     """The bytes received are not those of the model."""
+
+
+class TuneError(ReasoningBankError, ValueError):
+    """No adapter can be tuned from this data, on this base or in this folder."""

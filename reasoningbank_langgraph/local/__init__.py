@@ -3,6 +3,7 @@
 - `model`: `start_local_model`, and the running server it returns
 - `server_process`: a server program as a child process: it ends with this one, and the end of its log is kept
 - `server_program`: the program in that process: llama.cpp's server for one GGUF model, on loopback
+- `tuned`: a model that was tuned: the folder of an adapter, whose card names its base
 - `model_choice`: the model a command works with: the one named, else the best that the environment offers
 - `model_files`: the models that can be downloaded, where they lie on disk, and how they get there
 - `model_wheel`: a model file out of a Python package

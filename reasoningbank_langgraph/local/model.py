@@ -37,6 +37,7 @@ _CACHE_BYTES = 3 << 29
 def start_local_model(
     model_path: str | Path | None = None,
     *,
+    adapter: str | Path | None = None,
     n_ctx: int = 4096,
     threads: int | None = None,
     timeout: float = 120.0,
@@ -45,6 +46,7 @@ def start_local_model(
 
     Args:
         model_path: a GGUF file; default the packaged SmolLM2 135M, which writes well-formed text and knows little.
+        adapter: a LoRA adapter of this model as a GGUF file, such as `reasoningbank tune` writes.
         n_ctx: tokens of prompt and reply together, for each request; lowered to what the model was trained for.
         threads: CPU threads, default half of those this process may use, and two of two.
         timeout: seconds the model may take to load.
@@ -61,7 +63,11 @@ def start_local_model(
     head = read_head(path)
     n_ctx = min(n_ctx, head.context or n_ctx)
     slots = _slots(n_ctx, head.cache_bytes)
-    return LocalModelServer(path, n_ctx=n_ctx, slots=slots, threads=threads or _spare_cpus(), timeout=timeout)
+    weights = None if adapter is None else Path(adapter).expanduser().absolute()
+    if weights is not None:
+        read_head(weights)
+    cpus = threads or _spare_cpus()
+    return LocalModelServer(path, adapter=weights, n_ctx=n_ctx, slots=slots, threads=cpus, timeout=timeout)
 
 
 def packaged_model_path() -> Path:
@@ -91,16 +97,27 @@ class LocalModelServer:
     Attributes:
         base_url: address for OpenAI clients, with its `/v1`.
         api_key: the key to send.
-        model_name: the model's file name without `.gguf`.
+        model_name: the model's file name without `.gguf`, and after a `+` that of the adapter.
         n_ctx: tokens of prompt and reply together, for each request.
         parameters: of the model, as counted by the server.
         slots: requests to send at once: 5, or fewer where their contexts would take more than 1.5 GiB together.
     """
 
-    def __init__(self, model_path: Path, *, n_ctx: int, slots: int, threads: int, timeout: float) -> None:
-        self.model_name, self.n_ctx, self.slots = model_path.stem, n_ctx, min(slots, _AT_ONCE)
+    def __init__(
+        self,
+        model_path: Path,
+        *,
+        adapter: Path | None = None,
+        n_ctx: int,
+        slots: int,
+        threads: int,
+        timeout: float,
+    ) -> None:
+        self.model_name = model_path.stem if adapter is None else f"{model_path.stem}+{adapter.stem}"
+        self.n_ctx, self.slots, self._has_adapter = n_ctx, min(slots, _AT_ONCE), adapter is not None
         self.api_key = secrets.token_urlsafe(32)
         settings = {"model": str(model_path), "name": self.model_name, "n_ctx": n_ctx, "slots": slots}
+        settings["adapter"] = None if adapter is None else str(adapter)
         self._process = ServerProcess(_PROGRAM, settings | {"threads": threads, "api_key": self.api_key})
         atexit.register(self.close)
         try:
@@ -113,10 +130,11 @@ class LocalModelServer:
             raise
         self.base_url = f"{self._root}/v1"
 
-    def chat_model(self, **settings: Any) -> BaseChatOpenAI:
+    def chat_model(self, *, adapted: bool = True, **settings: Any) -> BaseChatOpenAI:
         """Return a chat model on this server.
 
         Args:
+            adapted: False for the base without its adapter; both can be used at once.
             settings: arguments of LangChain's chat model; defaults: temperature 0, half the context as token cap,
                 300 s a call, no retries.
         """
@@ -142,6 +160,10 @@ class LocalModelServer:
             # A kept connection would bind the model to the event loop that opened it.
             "default_headers": {"Connection": "close"},
         }
+        if self._has_adapter:
+            # Always said: a request that names no scale may find what a slot read with the other weights.
+            scale = {"lora": [{"id": 0, "scale": float(adapted)}]}
+            settings["extra_body"] = scale | settings.get("extra_body", {})
         settings = {**defaults, **transport, **settings}
         return openai_model(self.model_name, base_url=self.base_url, api_key=self.api_key, **settings)
 

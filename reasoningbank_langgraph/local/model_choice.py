@@ -8,6 +8,7 @@ import os
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from reasoningbank_langgraph.chat.models import chat_model, openai_model, own_base_url
@@ -15,6 +16,7 @@ from reasoningbank_langgraph.chat.parameters import PARAMETERS
 from reasoningbank_langgraph.errors import ModelServerError, ModelUnavailableError
 from reasoningbank_langgraph.local.model import LocalModelServer, start_local_model
 from reasoningbank_langgraph.local.model_files import PACKAGED, known_model_file
+from reasoningbank_langgraph.local.tuned import CARD, read_tuned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,8 +58,9 @@ def resolve_model(model: str | None = None, **settings: Any) -> ResolvedModel:
     """Return the model to work with, the first of: the one named, OPENAI_BASE_URL, OPENAI_API_KEY, the packaged one.
 
     Args:
-        model: `PATH.gguf`; a name of `reasoningbank model list` that was pulled; `NAME` or `openai:NAME` on the
-            server at OPENAI_BASE_URL or else OpenAI; or any other `provider:NAME` of LangChain.
+        model: `PATH.gguf`; a folder that `reasoningbank tune` made; a name of `reasoningbank model list` that was
+            pulled; `NAME` or `openai:NAME` on the server at OPENAI_BASE_URL or else OpenAI; or any other
+            `provider:NAME` of LangChain.
         settings: arguments of the chat model, such as `temperature`.
 
     Raises:
@@ -83,6 +86,9 @@ def resolve_model(model: str | None = None, **settings: Any) -> ResolvedModel:
 def _resolve_name(model: str, base_url: str | None, settings: dict[str, Any]) -> ResolvedModel:
     if model.lower().endswith(".gguf"):
         return _local_model(model, "the file you named", settings)
+    if (Path(model) / CARD).is_file():
+        base, adapter = read_tuned(Path(model))
+        return _local_model(str(base), "the tuned model you named", settings, adapter)
     entry = known_model_file(model)
     if entry and entry.name == PACKAGED:
         return _local_model(None, "the packaged model, as you named it", settings)
@@ -109,8 +115,8 @@ def _server_model(name: str, listing: Mapping[str, dict[str, Any]], settings: di
     return openai_model(name, **listing.get(name, {}) | settings)
 
 
-def _local_model(path: str | None, why: str, settings: dict[str, Any]) -> ResolvedModel:
-    server = start_local_model(path)
+def _local_model(path: str | None, why: str, settings: dict[str, Any], adapter: Path | None = None) -> ResolvedModel:
+    server = start_local_model(path, adapter=adapter)
     try:
         chat = server.chat_model(**settings)
     except BaseException:

@@ -72,6 +72,8 @@ def _serve(settings: dict[str, Any]) -> Any:
     params.n_parallel, params.n_ctx, params.kv_unified = settings["slots"], settings["slots"] * settings["n_ctx"], False
     params.cache_ram_mib = 0  # prompts of slots used anew would be kept aside, up to 8 GiB of them
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["threads"]
+    if settings["adapter"]:
+        params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(settings["adapter"], 1.0)]
     params.enable_reasoning = 0  # Qwen3 would spend its token cap on thoughts before the answer begins
     return xllamacpp.Server(params)
 

@@ -31,6 +31,7 @@ OTHER_FILES = {
     "~/.cache/reasoningbank/models": "what `reasoningbank model pull` fetched; `--dir` names another folder",
     "the folder of a harvest": "training data with the texts of attempts, for its owner alone; `harvest` names it",
     "the folder of an experiment": "rows, settings, plots and the page; `--out` names it",
+    "the folder of an adapter": "its weights, its card and, until it is finished, checkpoints; `--out` names it",
 }
 
 

@@ -65,7 +65,7 @@ def offline(tmp_path, monkeypatch):
     for module in ("embeddings", "store.indexing"):
         monkeypatch.setattr(EMBEDDER.format(module), lambda: embedder)
     monkeypatch.setattr("langchain.chat_models.init_chat_model", ToolAdder)
-    monkeypatch.setattr("reasoningbank_langgraph.local.start_local_model", lambda *_: Server())
+    monkeypatch.setattr("reasoningbank_langgraph.local.start_local_model", lambda *_, **__: Server())
     monkeypatch.setattr("langgraph.checkpoint.postgres.PostgresSaver.from_conn_string", saver)
     monkeypatch.setattr("langgraph.store.postgres.PostgresStore.from_conn_string", postgres_store)
     monkeypatch.setattr(ChromaStore, "from_server", lambda *_: ChromaStore.from_path("server"))

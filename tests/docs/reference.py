@@ -69,6 +69,7 @@ MODULES = {
     "mcp": ("create_mcp_server", "only_protocol", "serve_http", "serve_stdio"),
     "math_answers": ("ExtractedAnswer", "equivalent", "extract_answer", "final_answer", "is_refusal", "same_answer"),
     "parsing": ("ParsedItems", "parse_items", "parse_verdict"),
+    "train": ("Card", "Point", "TuneProgress", "TuneSettings", "tune"),
     "text": ("Redacted", "clean_line", "clean_text", "fence", "redact_secrets", "render_memories"),
     "train.harvest": ("Harvest", "Origin", "Source", "TaintedRow", "harvest", "read_card", "tainted_rows"),
     "view": ("create_view", "serve_view"),

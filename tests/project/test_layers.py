@@ -36,7 +36,8 @@ ROWS = [
 DOORS = {("bank", "train")}
 """Methods that stand where users look for them and load what is behind them when they are called."""
 ROW = {name: number for number, names in enumerate(ROWS) for name in names}
-HEAVY = ["torch", "chromadb", "langchain_openai", "sentence_transformers", "sympy", "transformers", "rich", "typer"]
+HEAVY = ["torch", "chromadb", "langchain_openai", "sentence_transformers", "sympy", "transformers", "trl"]
+HEAVY += ["rich", "typer"]
 
 
 def imported(path):

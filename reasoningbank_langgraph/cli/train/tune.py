@@ -1,0 +1,84 @@
+"""`reasoningbank tune`: an adapter of a local model, trained on the conversations of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from reasoningbank_langgraph.cli.terminal import console, named_errors
+
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.train import Card, TuneProgress
+
+
+def tune(
+    data: Annotated[
+        Path, typer.Option(help="Folder with train.jsonl and validation.jsonl, or one file, a tenth of it held out.")
+    ],
+    base: Annotated[str, typer.Option(help="PATH.gguf, a pulled model, or a folder of Hugging Face.")],
+    out: Annotated[Path, typer.Option(help="Folder for the adapter; used again, it goes on or does nothing.")],
+    rank: Annotated[int, typer.Option(min=1, help="Rank of the adapter.")] = 8,
+    targets: Annotated[str, typer.Option(help="Layers to adapt.")] = "q_proj,k_proj,v_proj,o_proj",
+    epochs: Annotated[float, typer.Option(help="How often each row is learned, at most.")] = 3.0,
+    learning_rate: Annotated[float, typer.Option(help="At its highest.")] = 2e-4,
+    batch: Annotated[int, typer.Option(min=1, help="Rows a step.")] = 8,
+    longest: Annotated[int, typer.Option(min=1, help="Tokens of a row; longer ones are left out.")] = 1024,
+    patience: Annotated[int, typer.Option(min=1, help="Validations in a row that may bring no lower loss.")] = 2,
+    seed: Annotated[int, typer.Option(help="Of the order of rows and of the first weights.")] = 0,
+) -> None:
+    """Train a LoRA adapter of a local model on conversations, and write it for PEFT and for llama.cpp.
+
+    Training stops where the validation loss does. If interrupted, run it again to resume. Use the adapter with
+    --model FOLDER, in any command. Needs the extra `train`.
+    """
+    from reasoningbank_langgraph.train import TuneSettings
+    from reasoningbank_langgraph.train import tune as train
+
+    if min(epochs, learning_rate) <= 0:
+        raise typer.BadParameter("--epochs and --learning-rate are above 0")
+    layers = tuple(targets.split(","))
+    settings = TuneSettings(rank, layers, epochs, learning_rate, batch, longest, patience, seed)
+    with named_errors(), _progress() as update:
+        card = train(data, base=_base(base), out=out, settings=settings, progress=update)
+    _report(card, out)
+
+
+def _base(name: str) -> Path:
+    """Return the file or folder of a model: that of a pulled one, or the path."""
+    from reasoningbank_langgraph.local import packaged_model_path
+    from reasoningbank_langgraph.local.model_files import PACKAGED, known_model_file
+
+    entry = known_model_file(name)
+    if entry is None:
+        return Path(name)
+    return packaged_model_path() if entry.name == PACKAGED else entry.path()
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[TuneProgress], None]]:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("loading the model", total=None)
+
+        def update(at: TuneProgress) -> None:
+            if at.validation_loss is None:
+                bar.update(task, description=f"loss {at.loss:.4f}", completed=at.step, total=at.steps)
+            else:
+                left = "" if at.seconds_left is None else f", {at.seconds_left / 60:.0f} minutes left at most"
+                bar.console.print(f"step {at.step} of {at.steps}: validation loss {at.validation_loss:.4f}{left}")
+
+        yield update
+
+
+def _report(card: Card, out: Path) -> None:
+    console.print(
+        f"{card.train} rows learned in {card.steps} steps; validation loss {card.before:.4f} without the adapter, "
+        f"{card.after:.4f} with it, after step {card.best_step}\n"
+        f"{card.seconds / 60:.1f} minutes on {card.device}, {card.peak_bytes / 1e9:.2f} GB of memory at the peak\n"
+        f"{out}\nUse it with: --model {out}"
+    )

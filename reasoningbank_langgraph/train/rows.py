@@ -1,0 +1,97 @@
+"""The conversations to learn from and to stop by, each split into prompt and completion."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from reasoningbank_langgraph.errors import TuneError
+from reasoningbank_langgraph.files import open_file
+from reasoningbank_langgraph.local.tuned import digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRAIN, VALIDATION = "train.jsonl", "validation.jsonl"
+_ROLES = ("system", "user", "assistant")
+
+Message = dict[str, str]
+Row = dict[str, list[Message]]
+"""What TRL reads: `prompt`, the messages that were there, and `completion`, the one to learn."""
+
+
+class Rows(NamedTuple):
+    """What is learned, and what tells when to stop."""
+
+    train: list[Row]
+    validation: list[Row]
+    sha256: str
+    """Of the files."""
+
+
+def read_rows(data: Path) -> Rows:
+    """Read a folder with `train.jsonl` and `validation.jsonl`, or one file, a tenth of whose tasks is held out.
+
+    A line holds `messages`, or `prompt` and `completion`, each a list of messages with `role` and `content`. Every
+    message of the assistant, or every one in `completion`, becomes a row, as often as the `weight` of the line says.
+
+    Raises:
+        TuneError: a line is something else, or there is nothing to learn or to stop by.
+        OSError: a file is missing or cannot be read.
+    """
+    if data.is_dir():
+        files = [data / TRAIN, data / VALIDATION]
+        train, validation = (_rows(file) for file in files)
+        sha256 = hashlib.sha256("".join(map(digest, files)).encode()).hexdigest()
+    else:
+        train, validation = _held_out(_rows(data))
+        sha256 = digest(data)
+    if not train or not validation:
+        problem = f"{len(train)} rows to train on and {len(validation)} to validate with: both are needed"
+        raise TuneError(f"{data} holds {problem}; a single file needs two tasks")
+    return Rows(train, validation, sha256)
+
+
+def _held_out(rows: list[Row]) -> tuple[list[Row], list[Row]]:
+    """Split by task, so that no other sample of a task that is held out is learned."""
+    prompts = sorted({_key(row) for row in rows})
+    held = set(prompts[: max(1, len(prompts) // 10)])
+    return [row for row in rows if _key(row) not in held], [row for row in rows if _key(row) in held]
+
+
+def _key(row: Row) -> str:
+    """Return a key whose order is random but the same every time."""
+    return hashlib.sha256(json.dumps(row["prompt"], sort_keys=True).encode()).hexdigest()
+
+
+def _rows(path: Path) -> list[Row]:
+    found: list[Row] = []
+    with open_file(path) as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                try:
+                    found += _completions(json.loads(line))
+                except (ValueError, TypeError, KeyError, AttributeError) as error:
+                    example = '{"messages": [{"role": "user", "content": "2 + 2"}, {"role": "assistant", ...}]}'
+                    problem = f"is no conversation ({type(error).__name__}: {error})"
+                    raise TuneError(f"{path}, line {number} {problem}; a line looks like {example}") from error
+    return found
+
+
+def _completions(line: dict[str, Any]) -> list[Row]:
+    prompt = line["prompt"] if "completion" in line else []
+    told = [_message(message) for message in [*prompt, *line["completion" if "completion" in line else "messages"]]]
+    learned = [place for place, message in enumerate(told) if message["role"] == "assistant" and place >= len(prompt)]
+    if not learned or learned[0] == 0:
+        raise ValueError("the assistant answers nothing in it")
+    rows: list[Row] = [{"prompt": told[:place], "completion": [told[place]]} for place in learned]
+    return rows * operator.index(line.get("weight", 1))
+
+
+def _message(message: dict[str, Any]) -> Message:
+    role, content = message["role"], message["content"]
+    if role not in _ROLES or not isinstance(content, str):
+        raise ValueError(f"a message has a role of {', '.join(_ROLES)} and a text as content")
+    return {"role": role, "content": content}
