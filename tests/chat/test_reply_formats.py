@@ -237,7 +237,7 @@ def test_what_the_profile_of_a_model_rules_out_is_not_tried(profile, formats):
 def test_the_local_server_says_what_it_knows_so_that_nothing_is_tried_in_vain():
     with OpenAIServer(SERVERS["llama-server"]()) as server:
         local = SimpleNamespace(base_url=server.url, api_key="x", model_name="m", n_ctx=4096, parameters=7_000_000_000)
-        local._refuse_if_dead, local._calls_tools = lambda _=None: None, False
+        local._refuse_if_dead, local._calls_tools, local._has_adapter = (lambda _=None: None), False, False
         model = LocalModelServer.chat_model(local)
         for make in (judge, extractor):
             asker, asked, read = make(model)
