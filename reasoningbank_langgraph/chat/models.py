@@ -82,14 +82,15 @@ def openai_model(name: str, *, base_url: str | None = None, **settings: Any) -> 
     from langchain_openai.chat_models.base import BaseChatOpenAI
 
     base_url = base_url or own_base_url()
-    key = settings.pop("api_key", None) or os.environ.get("OPENAI_API_KEY")
+    key: Any = settings.pop("api_key", None) or os.environ.get("OPENAI_API_KEY")
     if base_url is None:
         if not key:
             raise ModelUnavailableError(name, "OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a server")
         return ChatOpenAI(model=name, base_url=_OPENAI, api_key=key, **{"stream_usage": True, **settings})
     # ChatOpenAI sends the cap as `max_completion_tokens`, which llama.cpp's Python server and others ignore:
     # the reply then fills the whole context. Its base class sends `max_tokens`, which all of them know.
-    return BaseChatOpenAI(model=name, base_url=base_url, api_key=key or "none", use_responses_api=False, **settings)
+    settings["api_key"] = key or "none"
+    return BaseChatOpenAI(model=name, base_url=base_url, use_responses_api=False, **settings)
 
 
 def sampling_seed(seed: int | str, task: str, number: int = 0) -> int:

@@ -92,10 +92,14 @@ class KnownAttempt(_Output):
     @classmethod
     def of(cls, known: Episode | PendingAttempt) -> Self:
         """Return an attempt in this form."""
-        told = {"id": known.id, "task": known.task, "answer": known.answer or "", "created_at": known.created_at}
-        if isinstance(known, Episode):
-            return cls(**told, outcome=known.outcome)
-        return cls(**told, outcome=known.verdict.status if known.verdict else None, waits_for=known.waits_for)
+        return cls(
+            id=known.id,
+            task=known.task,
+            answer=known.answer or "",
+            outcome=known.outcome if isinstance(known, Episode) else known.verdict.status if known.verdict else None,
+            waits_for=None if isinstance(known, Episode) else known.waits_for,
+            created_at=known.created_at,
+        )
 
 
 class Page(_Output):

@@ -36,7 +36,7 @@ class BankTools:
         asked = given.model_dump(include={"task", "k", "max_items", "min_score"})
         found = await self.bank.asearch(**asked, where=where)
         visible = [memory for memory in found if render_memories([memory])]
-        return outputs.Recalled(lessons=[outputs.RecalledLesson.of(memory) for memory in visible])
+        return outputs.Recalled(lessons=tuple(map(outputs.RecalledLesson.of, visible)))
 
     async def page(self, given: inputs.ListInput) -> outputs.Page:
         """Return a page of what the bank holds."""
@@ -55,7 +55,7 @@ class BankTools:
         """Say how one entry hangs together with the others."""
         found = await self.bank.awhy(given.id)
         lesson = outputs.Lesson.model_validate(found.item) if found.item else None
-        changes = [outputs.LoggedChange.model_validate(change) for change in found.changes[-_CHANGES:]]
+        changes = tuple(map(outputs.LoggedChange.model_validate, found.changes[-_CHANGES:]))
         relations = {name: value for name, value in found._asdict().items() if name not in ("item", "changes")}
         reasons = outputs.Reasons(id=given.id, lesson=lesson, changes=changes, **relations)
         if reasons.is_empty:
@@ -75,7 +75,7 @@ class BankTools:
     async def forget(self, given: inputs.ForgetInput) -> outputs.Forgotten:
         """Remove an entry."""
         removed = await self.bank.aforget(given.id, cascade=given.cascade, reason=given.reason)
-        return outputs.Forgotten(removed=removed)
+        return outputs.Forgotten(removed=tuple(removed))
 
     async def _shown(self, names: Sequence[str]) -> list[MemoryItem]:
         found = {name: await self.bank.aget(name) for name in names}
@@ -91,8 +91,8 @@ class BankTools:
         return outputs.Recorded(
             id=attempt_id,
             waits_for=waits.get(attempt_id),
-            lessons=done.ids,
-            superseded=done.superseded,
+            lessons=tuple(done.ids),
+            superseded=tuple(done.superseded),
             failure=done.failure or "",
         )
 

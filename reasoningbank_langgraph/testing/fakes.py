@@ -46,7 +46,7 @@ class ScriptedChatModel(BaseChatModel):
     _replies: Iterator[Reply] = PrivateAttr()
 
     def __init__(self, script: Script, **settings: Any) -> None:
-        super().__init__(script=script, **settings)
+        super().__init__(**{"script": script, **settings})
         self._replies = iter(()) if callable(script) else iter(script)
 
     @property
