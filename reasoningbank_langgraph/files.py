@@ -31,3 +31,13 @@ def check_file(path: Path) -> None:
     """Raise `NotAFileError` if the path exists and is not a regular file."""
     if path.exists() and not path.is_file():
         raise NotAFileError(path)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file, which appears whole or not at all; an existing file is replaced."""
+    draft = path.with_name(f"{path.name}.draft")
+    with draft.open("wb") as file:
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)

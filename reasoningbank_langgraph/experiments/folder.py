@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from reasoningbank_langgraph.errors import ExperimentError, StoreLockedError
 from reasoningbank_langgraph.experiments.arms import LEARNING, arms_of
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.results import CONFIG, GIVEN, ORIGIN, ResultRow, write_whole
+from reasoningbank_langgraph.experiments.results import CONFIG, GIVEN, ORIGIN, ResultRow
 from reasoningbank_langgraph.experiments.summary import Origin
 from reasoningbank_langgraph.experiments.tries import TRY_TEXTS
+from reasoningbank_langgraph.files import write_whole
 from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 from reasoningbank_langgraph.records import normalise_task
 from reasoningbank_langgraph.store.folder.lock import LOCK_FILE, BankLock

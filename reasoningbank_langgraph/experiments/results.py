@@ -155,16 +155,6 @@ def append_line(path: Path, entry: Any, *, durable: bool = True) -> None:
             os.fsync(file.fileno())
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file, which appears whole or not at all; an existing file is replaced."""
-    draft = path.with_name(f"{path.name}.draft")
-    with draft.open("wb") as file:
-        file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-
-
 def _cut_tail(file: BinaryIO) -> None:
     end = file.seek(0, os.SEEK_END)
     file.seek(max(0, end - 1))

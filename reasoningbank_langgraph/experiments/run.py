@@ -37,7 +37,7 @@ from reasoningbank_langgraph.experiments.learning import Learner
 from reasoningbank_langgraph.experiments.memories import MemorySource, ShownMemory
 from reasoningbank_langgraph.experiments.progress import Progress
 from reasoningbank_langgraph.experiments.prompts_file import PromptFile
-from reasoningbank_langgraph.experiments.results import DUPLICATES, ResultRow, Results, write_whole
+from reasoningbank_langgraph.experiments.results import DUPLICATES, ResultRow, Results
 from reasoningbank_langgraph.experiments.solving import (
     Job,
     Solve,
@@ -48,6 +48,7 @@ from reasoningbank_langgraph.experiments.solving import (
 )
 from reasoningbank_langgraph.experiments.summary import Origin
 from reasoningbank_langgraph.experiments.tries import Tries
+from reasoningbank_langgraph.files import write_whole
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.store import ChromaStore
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
@@ -92,14 +92,11 @@ class KnownAttempt(_Output):
     @classmethod
     def of(cls, known: Episode | PendingAttempt) -> Self:
         """Return an attempt in this form."""
-        return cls(
-            id=known.id,
-            task=known.task,
-            answer=known.answer or "",
-            outcome=known.outcome if isinstance(known, Episode) else known.verdict.status if known.verdict else None,
-            waits_for=None if isinstance(known, Episode) else known.waits_for,
-            created_at=known.created_at,
-        )
+        told: dict[str, Any] = {"id": known.id, "task": known.task, "answer": known.answer or ""}
+        told["created_at"] = known.created_at
+        if isinstance(known, Episode):
+            return cls(**told, outcome=known.outcome)
+        return cls(**told, outcome=known.verdict.status if known.verdict else None, waits_for=known.waits_for)
 
 
 class Page(_Output):

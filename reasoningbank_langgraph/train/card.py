@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from reasoningbank_langgraph.files import write_whole
 from reasoningbank_langgraph.local.tuned import CARD
 
 if TYPE_CHECKING:
@@ -100,6 +101,4 @@ class Card:
 
 def write_json(path: Path, values: dict[str, Any]) -> None:
     """Write a file that is whole as soon as it is there."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-    part.replace(path)
+    write_whole(path, json.dumps(values, indent=2) + "\n")

@@ -86,7 +86,7 @@ def _claim(out: Path, wanted: dict[str, Any]) -> None:
                      if wanted[name] != there.get(name)]  # fmt: skip
         if differing:
             raise TuneError(f"{out} holds an adapter with other {', '.join(differing)}: name another folder")
-    elif {child.name for child in out.iterdir()} - {f"{_SETTINGS}.part"}:
+    elif {child.name for child in out.iterdir()} - {f"{_SETTINGS}.draft"}:
         raise TuneError(f"{out} is not empty and holds no adapter: name another folder")
     else:
         write_json(path, wanted)

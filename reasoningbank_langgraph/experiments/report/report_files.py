@@ -21,10 +21,10 @@ from reasoningbank_langgraph.experiments.results import (
     SUMMARY,
     ResultRow,
     Results,
-    write_whole,
 )
 from reasoningbank_langgraph.experiments.summarise import summarise
 from reasoningbank_langgraph.experiments.summary import LeakAudit, NearDuplicate, Origin, Summary
+from reasoningbank_langgraph.files import write_whole
 from reasoningbank_langgraph.records import Record
 
 REPORT = "report.html"

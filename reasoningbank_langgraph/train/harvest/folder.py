@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from reasoningbank_langgraph.errors import HarvestError
 from reasoningbank_langgraph.train.harvest.card import CARD, PAGE, DataFile, Harvest, Origin
 from reasoningbank_langgraph.train.harvest.solutions import Solution
+from reasoningbank_langgraph.train.rows import TRAIN, VALIDATION
 
-TRAIN, VALIDATION = "train.jsonl", "validation.jsonl"
 PREFERENCES, VALIDATION_PREFERENCES = "preferences.jsonl", "validation_preferences.jsonl"
 _DRAFT = f"{CARD}.part"
 _OWN = {TRAIN, VALIDATION, PREFERENCES, VALIDATION_PREFERENCES, PAGE, _DRAFT}

@@ -15,18 +15,11 @@ from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.train.harvest.card import Harvest
 from reasoningbank_langgraph.train.harvest.examples import MISSED_FIRST, best, is_bare, missed_first, pairs, unfit
 from reasoningbank_langgraph.train.harvest.fed import Taint
-from reasoningbank_langgraph.train.harvest.folder import (
-    PREFERENCES,
-    TRAIN,
-    VALIDATION,
-    VALIDATION_PREFERENCES,
-    Row,
-    check_free,
-    write,
-)
+from reasoningbank_langgraph.train.harvest.folder import PREFERENCES, VALIDATION_PREFERENCES, Row, check_free, write
 from reasoningbank_langgraph.train.harvest.held_out import HeldOut
 from reasoningbank_langgraph.train.harvest.solutions import CHECKS, Solution, is_checked, of_bank, of_run, tenant_of
 from reasoningbank_langgraph.train.harvest.split import held_back
+from reasoningbank_langgraph.train.rows import TRAIN, VALIDATION
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
