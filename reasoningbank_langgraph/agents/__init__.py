@@ -6,6 +6,7 @@ The middleware needs LangChain (the extra `agents`) and is imported when it is f
 - `turns`: what the middleware keeps in an agent's state, and the turn it learns from
 - `placing`: where in a request to the model lessons and examples stand
 - `checks`: failures of the past, shown to the model before a call that may do harm
+- `state_verdicts`: a verdict from an agent's state at the end of a turn, such as the status of a rubric
 - `tool_results`: a verdict from what a tool said, for example the tool that runs the tests
 - `recall`: a tool with which an agent looks for lessons itself
 - `functional`: a function that remembers, inside LangGraph's functional API and outside any graph
@@ -15,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from reasoningbank_langgraph.agents.functional import remembering
 from reasoningbank_langgraph.agents.recall import create_recall_tool
+from reasoningbank_langgraph.agents.state_verdicts import rubric_verdict
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.agents.middleware import ReasoningBankMiddleware
 
-__all__ = ["ReasoningBankMiddleware", "create_recall_tool", "remembering"]
+__all__ = ["ReasoningBankMiddleware", "create_recall_tool", "remembering", "rubric_verdict"]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,7 @@ from langgraph.types import Command, StreamMode
 
 from reasoningbank_langgraph.agents.checks import Check, RiskyCall, check_risky
 from reasoningbank_langgraph.agents.placing import Placement, check_placement, placed
+from reasoningbank_langgraph.agents.state_verdicts import StateCheck, StateJudge
 from reasoningbank_langgraph.agents.tool_results import ToolCheck, ToolResultJudge
 from reasoningbank_langgraph.agents.turns import LEARNING_NAMES, NAMES, Turns, has_begun, view
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
@@ -73,9 +74,10 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         guard: has some turns answered without memory and switches it off where it hurts: see `Guard`.
         placement: where lessons stand in a request: `trailing`, in a message of the user after the conversation, or
             `system`. Lessons in the system message have more weight than text of unknown origin should have.
-        verdict_from: judges by the results of tools, before `judge`: for each tool by its name, a function from the
-            text of a result to True, False or None (no opinion), as in `{"run_tests": lambda text: "failed" not in
-            text}`. The results of the last step that called the tool count.
+        verdict_from: judges by facts, before `judge`. By the results of tools: for each tool by its name, a function
+            from the text of a result to True, False or None (no opinion), as in `{"run_tests": lambda text: "failed"
+            not in text}`. The results of the last step that called the tool count. Or by the agent's state at the end
+            of the turn: a function from it to the same, such as `agents.rubric_verdict`.
         check_before: shows failures of the past before a risky call: for each tool by its name, a function from the
             call's arguments to what it does, in words, as in `{"deploy": lambda call: f"deploy to {call['place']}"}`.
             If such failures are known, the model is asked again, and only its second decision counts.
@@ -109,7 +111,7 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         show: Show = "lessons",
         guard: Guard | None = None,
         placement: Placement = "trailing",
-        verdict_from: Mapping[str, ToolCheck] | None = None,
+        verdict_from: Mapping[str, ToolCheck] | StateCheck | None = None,
         check_before: Mapping[str, RiskyCall] | None = None,
         judge_model: ModelLike | None = None,
         extract_model: ModelLike | None = None,
@@ -125,7 +127,7 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         _check_purpose(check_learn(learn), use=use, shows=guard or check_before or where or levels, tools=verdict_from)
         self._template, self._placement = check_template(namespace), check_placement(placement)
         self._risky, self._where = check_risky(check_before or {}), where
-        self._turns = Turns(f"{self.name} shows")
+        self._turns = Turns(f"{self.name} shows", StateJudge(verdict_from) if callable(verdict_from) else None)
         self.state_schema = self._turns.schema
         nodes = LoopNodes(
             model=model,
@@ -236,10 +238,10 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 def _judge(
-    judge: JudgeLike | None, verdict_from: Mapping[str, ToolCheck] | None, critic: ModelLike | None
+    judge: JudgeLike | None, verdict_from: Mapping[str, ToolCheck] | StateCheck | None, critic: ModelLike | None
 ) -> JudgeLike | None:
     """Return the judge that asks the results of tools first, if any are named."""
-    if not verdict_from:
+    if not verdict_from or callable(verdict_from):
         return judge
     opinion = judge or (LLMJudge(chat_model(critic), time_limit=_TIME_LIMIT) if critic else None)
     return EnsembleJudge([ToolResultJudge(verdict_from), *([opinion] if opinion else [])])

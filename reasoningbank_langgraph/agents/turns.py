@@ -8,6 +8,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 from langchain.agents.middleware.types import OmitFromOutput, PrivateStateAttr
 from typing_extensions import TypedDict
 
+from reasoningbank_langgraph.agents.state_verdicts import StateJudge
 from reasoningbank_langgraph.nodes._base import State, Update
 from reasoningbank_langgraph.state import ChannelNames, ReasoningBankState
 from reasoningbank_langgraph.state.attempts import messages_of, recalled_lessons, structured_answer
@@ -31,10 +32,11 @@ class Turns:
 
     Args:
         channel: the channel that holds what this middleware found for the turn.
+        by_state: judges a turn by the agent's state.
     """
 
-    def __init__(self, channel: str) -> None:
-        self.channel, self.schema = channel, _schema(channel)
+    def __init__(self, channel: str, by_state: StateJudge | None = None) -> None:
+        self.channel, self.schema, self._by_state = channel, _schema(channel), by_state
 
     def shown(self, state: State) -> Mapping[str, Any] | None:
         """Return what was found for the turn that goes on; None where it has no task, and between turns."""
@@ -54,6 +56,8 @@ class Turns:
         turn = {**shown, "messages": messages, "answer": structured_answer(state), "attempt": state["attempt"]}
         if recalled_lessons(messages) and (shown.get("trial") or {}).get("withheld"):
             turn["trial"] = None  # it asked for lessons, so it is no task without them
+        if self._by_state and (verdict := self._by_state(state)):
+            turn["attempt"] = {**state["attempt"], "verdict": verdict.to_json()}
         return {**turn, "unwritten": state.get("unwritten") or []}
 
     def learned(self, state: State, result: Mapping[str, Any]) -> Update:

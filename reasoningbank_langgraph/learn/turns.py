@@ -186,9 +186,9 @@ def _may_ask(raw: Any) -> bool:
 
 
 def _asks(raw: Any) -> bool:
-    """Say whether a message in the user's name is the user's: not a summary, and nothing that the loop added."""
+    """Say whether a message in the user's name is the user's: nothing that the loop or another middleware added."""
     more = getattr(raw, "additional_kwargs", None) or {}
-    if is_inserted(raw, LESSONS, EXAMPLE, CHECK) or more.get("lc_source") == "summarization":
+    if is_inserted(raw, LESSONS, EXAMPLE, CHECK) or more.get("lc_source"):
         return False
     return has_visible_text(without_blocks(to_messages([raw])[0].text)[0])
 

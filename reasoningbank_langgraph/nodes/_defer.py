@@ -11,7 +11,7 @@ from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Upda
 from reasoningbank_langgraph.nodes.extract import origin_of
 from reasoningbank_langgraph.records import Verdict, WaitsFor
 from reasoningbank_langgraph.state import ChannelNames
-from reasoningbank_langgraph.state.attempts import attempt_of, is_empty, solving_model
+from reasoningbank_langgraph.state.attempts import attempt_of, given_verdict, is_empty, solving_model
 
 Learn = bool | Literal["deferred", "background"]
 """When a graph learns. True: in the run; False: not at all; `deferred`: after a verdict from outside, which
@@ -53,7 +53,7 @@ def create_defer(names: ChannelNames, waits_for: WaitsFor, left_by: LeftBy | Non
     """
 
     def one(state: State, context: Context) -> Left:
-        judged = Judged(attempt_of(state, names), NOT_JUDGED)
+        judged = Judged(attempt_of(state, names), given_verdict(state) or NOT_JUDGED)
         used = context.used(solve=judged.attempt.usage)
         return Left([judged], origin_of(judged, "", context), used)
 

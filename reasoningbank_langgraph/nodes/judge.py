@@ -15,7 +15,7 @@ from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.state import ChannelNames, Selector
-from reasoningbank_langgraph.state.attempts import attempt_of, is_empty
+from reasoningbank_langgraph.state.attempts import attempt_of, given_verdict, is_empty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,8 +62,10 @@ def create_judge(
     def judge_attempt(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
-            verdict = _unanswered(attempt, names) or as_verdict(
-                name, call_unstreamed(partial(runnable.invoke, attempt), context.config)
+            verdict = (
+                _unanswered(attempt, names)
+                or given_verdict(state)
+                or as_verdict(name, call_unstreamed(partial(runnable.invoke, attempt), context.config))
             )
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
             verdict = verdict_on_error(name, error, outages)
@@ -72,8 +74,10 @@ def create_judge(
     async def ajudge_attempt(state: State, context: Context) -> Update:
         started, attempt = time.perf_counter(), attempt_of(state, names)
         try:
-            verdict = _unanswered(attempt, names) or as_verdict(
-                name, await acall_unstreamed(partial(runnable.ainvoke, attempt), context.config)
+            verdict = (
+                _unanswered(attempt, names)
+                or given_verdict(state)
+                or as_verdict(name, await acall_unstreamed(partial(runnable.ainvoke, attempt), context.config))
             )
         except Exception as error:  # noqa: BLE001 - an outage of the judge must not end the user's run
             verdict = verdict_on_error(name, error, outages)

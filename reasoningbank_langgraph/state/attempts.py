@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.messages import content_text, to_messages
-from reasoningbank_langgraph.records import TASK_CAP, Attempt, has_visible_text, task_key, utc_now
+from reasoningbank_langgraph.records import TASK_CAP, Attempt, Verdict, has_visible_text, task_key, utc_now
 from reasoningbank_langgraph.records.usage import add_counts
 from reasoningbank_langgraph.state.channels import Earlier
 from reasoningbank_langgraph.state.lineage import micros, next_line
@@ -160,6 +160,12 @@ def attempt_of(state: Mapping[str, Any], names: ChannelNames) -> Attempt:
         examples=state.get("memory_examples") or (),
         usage=_usage(raw[start:]),
     )
+
+
+def given_verdict(state: Mapping[str, Any]) -> Verdict | None:
+    """Return the verdict that came with the attempt, if one did."""
+    given = (state.get("attempt") or {}).get("verdict")
+    return Verdict(**given) if given else None
 
 
 def structured_answer(state: Mapping[str, Any]) -> str | None:

@@ -51,6 +51,8 @@ class StartedAttempt(LineRecord):
     """The answer to an earlier task, which does not count for this one."""
     began: int
     """When the attempt began (microseconds since 1970)."""
+    verdict: NotRequired[dict[str, Any]]
+    """A verdict that came with the attempt (`Verdict` as JSON): no judge is asked."""
     over: NotRequired[int | None]
     """When its run ended (microseconds since 1970), None while it goes on. The channel adds this and the next two."""
     loaded: NotRequired[int]

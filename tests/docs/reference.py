@@ -25,6 +25,7 @@ from tests.docs.types import types
 FOLDER = REPOSITORY / "docs" / "reference"
 PACKAGE = REPOSITORY / "reasoningbank_langgraph"
 MODULES = {
+    "agents": ("rubric_verdict",),
     "bank": (
         "BankStats",
         "Contradiction",

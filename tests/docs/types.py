@@ -47,6 +47,7 @@ ACCEPTED = (
     "store.settings.Progress",
     "text.memories.Memory",
     "agents.tool_results.ToolCheck",
+    "agents.state_verdicts.StateCheck",
     "agents.checks.RiskyCall",
     "train.harvest.making.Prompt",
     "testing.fakes.Script",
