@@ -79,7 +79,7 @@ class Worker:
         with self._lock:
             self._queued.discard(bank)
         try:
-            self._learn(MemoryBank(*bank, match=match))
+            self._learn(MemoryBank(*bank, match=match, actor="graph"))
         except Exception as error:  # noqa: BLE001 - nobody waits for this; what waits is in the bank
             message = redact_secrets(f"{type(error).__name__}: {error}"[:600]).text
             logger.warning("learning in the background broke off, and what waits is kept: %s", message)

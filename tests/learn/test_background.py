@@ -45,6 +45,7 @@ def test_the_answer_is_there_before_the_model_is_asked_and_the_lessons_come_afte
         assert drain()
         assert (titles(bank), bank.pending(), len(bank.episodes())) == (["one"], [], 1)
         assert [one.id for one in bank.episodes()] == result["kept"]
+        assert {change.actor for change in bank.log()} == {"graph"}
 
 
 @pytest.mark.parametrize("status", ["success", "failure"])

@@ -1,6 +1,7 @@
 """In async code nothing blocks the event loop: no file, no lock that is held, no sleep, no socket, on any path."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 from langchain.agents import create_agent
@@ -16,6 +17,7 @@ from reasoningbank_langgraph import (
     create_reasoning_bank,
     create_recall_tool,
 )
+from reasoningbank_langgraph.learn import alearn_from_threads, aresolve_overdue
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedToolModel
 from tests.agents.agent_fakes import call
 from tests.loop_fakes import learner, open_store
@@ -74,7 +76,7 @@ async def test_the_loop(settings, unblocked):
         assert result["memory_error"] is None
 
 
-@pytest.mark.parametrize("learn", [True, "deferred"])
+@pytest.mark.parametrize("learn", [True, "deferred", "background"])
 async def test_an_agent_with_a_memory_and_a_tool_to_recall(learn, unblocked):
     model = ScriptedToolModel([call("recall_lessons", query="add"), "4"] * 2)
     memory = ReasoningBankMiddleware(model=learner(), namespace="m", learn=learn)
@@ -93,6 +95,27 @@ async def test_a_bank(unblocked):
     assert (await bank.asearch("add two pears"))[0].item.experience_id == first.experience_id
     assert (await bank.awhy(first.id)).item == first
     assert await bank.aforget(first.id) == [first.id]
+
+
+async def test_all_else_that_a_bank_does(unblocked):
+    bank, saver = MemoryBank(unblocked, "m"), InMemorySaver()
+    reads = create_reasoning_bank(solver, namespace="m", learn=False).compile(checkpointer=saver, store=unblocked)
+    await reads.ainvoke({"task": "add two apples"}, CONFIG)
+    coverage = await alearn_from_threads(reads, model=learner(), checkpointer=saver, store=unblocked, namespace="m")
+    assert coverage.learned == 1
+    one, two = [item.id for item in await bank.aitems()]
+    await bank.acontradictions(learner())
+    await bank.aundo_merge((await bank.amerge([one, two])).id)
+    await bank.aundo_redistil((await bank.aredistil(learner(titles=("sort",)))).run)
+    await bank.aprune(capacity=1, dry_run=False)
+    assert len(await bank.aundo_prune()) == 1
+    await bank.asearch_examples("add two pears")
+    await bank.agraph()
+    assert (await bank.astats()).totals.items == 4
+    assert (await bank.averify_log()).ok
+    await loop(unblocked, learn="deferred").ainvoke({"task": "add two plums"}, CONFIG)
+    assert (await aresolve_overdue(bank, model=learner(), after=timedelta(0))).resolved == 1
+    await bank.aforget_all()
 
 
 async def test_a_folder_that_is_opened_in_a_thread_and_closed(tmp_path):

@@ -1,5 +1,7 @@
 """What can be seen and done on the page: what the bank says, and nothing else."""
 
+import re
+
 import pytest
 
 from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit, Guard, Trial
@@ -102,6 +104,20 @@ def test_an_attempt_has_a_page_too_and_what_never_was_has_none(visitor):
     assert "attempted and judged" in text
     assert "nothing in this bank is or was called" in visitor.page("/entry", 404, id="lesson-9").text
     visitor.page("/forget", 404, id="lesson-9")
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/search?task=x", "/map", "/worth", "/ledger", "/entry?id=lesson-1", "/forget?id=lesson-1"]
+)
+def test_each_page_is_for_the_keyboard_and_for_a_phone(visitor, path):
+    source = visitor.client.get(path).text
+    assert 'name="viewport" content="width=device-width, initial-scale=1"' in source
+    assert visitor.page(path).links[0] == "#main"
+    fields = re.findall(r'<(?:input(?! type="hidden")|select|textarea)', source)
+    assert len(re.findall(r"<label[^>]*>[^<]+<(?:input|select|textarea)", source)) == len(fields)
+    assert not re.search(r'tabindex="(?!0)', source), "nothing is left out of the order of the page"
+    wide = re.findall(r"(.*)\n<svg width", source)
+    assert all('class="drawing" tabindex="0"' in box for box in wide), "what is wide scrolls in a box of its own"
 
 
 def test_a_lesson_is_set_in_quarantine_and_released_with_a_reason_in_the_ledger(bank, visitor):

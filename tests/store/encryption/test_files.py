@@ -6,7 +6,9 @@ from contextlib import closing
 import pytest
 from langgraph.store.base import PutOp
 
-from reasoningbank_langgraph import Episode, MemoryBank, MemoryItem
+from reasoningbank_langgraph import Episode, MemoryBank, MemoryItem, PendingAttempt
+from reasoningbank_langgraph.messages import Message
+from reasoningbank_langgraph.records import KeptAttempt
 from reasoningbank_langgraph.store.cache import saved_prefixes
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.store.encryption.encrypted_bank import KEY, opened, traces
@@ -22,19 +24,22 @@ LESSON = {
 }
 ATTEMPT = {"solution": "solutionmarker", "answer": "answermarker", "rationale": "rationalemarker"}
 STAYS = ["contentmarker", "Übermärkér", "塔標記", "tagmarker", "reasonmarker", "actormarker", "goingmarker"]
-STAYS += ["fieldmarker", "innermarker", "latermarker"]
+STAYS += ["fieldmarker", "innermarker", "latermarker", "waitingmarker", "replymarker", "lateanswermarker"]
 STAYS += [text for text in [*LESSON.values(), *ATTEMPT.values()] if isinstance(text, str) and " " not in text]
 GOES = ["oldmarker", "deletedmarker"]
 
 
 def fill(store):
-    """Write lessons, an episode, rows of the ledger and plain items; return the lesson that is to be forgotten."""
+    """Write lessons, an episode, what waits, rows of the ledger and plain items; return the lesson to be forgotten."""
     bank = MemoryBank(store, ("math", "ann"), actor="actormarker")
     episode = Episode(id="e1", task="taskmarker", outcome="success", **ATTEMPT)
     kept = MemoryItem(outcome="success", experience_id="e1", **LESSON)
     going = MemoryItem(title="goingmarker", description="goingmarker", content="c", outcome="failure", task="other")
     bank.add([kept], episodes=[episode])
+    reply = Message(role="assistant", content="replymarker")
+    attempt = KeptAttempt(messages=[reply], answer="lateanswermarker")
     bank.add([going])
+    bank.add([], pending=PendingAttempt(id="p1", task="waitingmarker", group=[attempt]))
     bank.set_status(kept.id, "quarantined", reason="reasonmarker")
     bank.set_status(kept.id, "active")
     store.put(("plain",), "k", {"text": "oldmarker"})

@@ -5,7 +5,9 @@ import time
 import pytest
 from langgraph.store.base import GetOp, PutOp
 
+from reasoningbank_langgraph import Guard, MemoryBank, create_reasoning_bank
 from reasoningbank_langgraph.store import ChromaStore
+from tests.loop_fakes import learner, solver
 
 HERE = ("a",)
 MORE_THAN_TEN_MINUTES = 11 * 60
@@ -85,6 +87,20 @@ def test_the_default_applies_unless_the_put_says_otherwise(open_store, clock):
     clock.seconds += MORE_THAN_TEN_MINUTES
     assert store.sweep_ttl() == 1
     assert store.get(HERE, "for ever") is not None
+
+
+def test_the_rows_of_a_bank_outlive_the_default(open_store, clock):
+    store = open_store(default_ttl=10, omit_expired=True)
+    for learn in (True, "deferred"):
+        graph = create_reasoning_bank(solver, model=learner(), namespace="m", learn=learn, guard=Guard())
+        graph.compile(store=store).invoke({"task": f"add {learn} apples"})
+    bank = MemoryBank(store, "m")
+    before = bank.items(), bank.episodes(), bank.pending(), bank.log()
+    assert all(before)
+    clock.seconds += MORE_THAN_TEN_MINUTES
+    assert store.sweep_ttl() == 0
+    assert (bank.items(), bank.episodes(), bank.pending(), bank.log()) == before
+    assert bank.verify_log().ok
 
 
 @pytest.mark.parametrize(
