@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from stat import S_ISREG
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from reasoningbank_langgraph.errors import NotAFileError
 
@@ -41,3 +42,28 @@ def write_whole(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """Return the lines of a file, without one that is being written or that a kill cut off."""
+    content = path.read_bytes() if path.exists() else b""
+    return [line for line in content[: content.rfind(b"\n") + 1].split(b"\n") if line]
+
+
+def append_line(path: Path, entry: Any, *, durable: bool = True) -> None:
+    """Write one line of JSON, onto the disk if `durable`. What a killed run left of the last line is removed."""
+    line = json.dumps(entry).encode("ascii") + b"\n"
+    with path.open("a+b") as file:
+        _cut_tail(file)
+        file.write(line)
+        file.flush()
+        if durable:
+            os.fsync(file.fileno())
+
+
+def _cut_tail(file: BinaryIO) -> None:
+    end = file.seek(0, os.SEEK_END)
+    file.seek(max(0, end - 1))
+    if file.read(1) not in (b"", b"\n"):
+        file.seek(0)
+        file.truncate(file.read().rfind(b"\n") + 1)

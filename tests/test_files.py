@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reasoningbank_langgraph.errors import ModelServerError, NotAFileError, ProblemFileError
-from reasoningbank_langgraph.files import check_file, open_file
+from reasoningbank_langgraph.files import append_line, check_file, open_file, whole_lines
 from reasoningbank_langgraph.local.gguf import read_head
 from reasoningbank_langgraph.math_solver.problems import read_problems
 
@@ -49,3 +49,14 @@ def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(tmp_path, monke
     monkeypatch.setattr(Path, "is_file", lambda path: True)
     with pytest.raises(NotAFileError):
         open_file(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("whole", [[], [1], [1, 2]])
+@pytest.mark.parametrize("cut", ["", "{", '{"a": 1, "b"'])
+def test_what_a_kill_left_of_a_line_is_removed_before_the_next_one(tmp_path, whole, cut):
+    path = tmp_path / "lines.jsonl"
+    path.write_text("".join(f"{number}\n" for number in whole) + cut)
+    assert whole_lines(path) == [b"%d" % number for number in whole]
+    append_line(path, 3)
+    append_line(path, 4, durable=False)
+    assert path.read_text() == "".join(f"{number}\n" for number in [*whole, 3, 4])

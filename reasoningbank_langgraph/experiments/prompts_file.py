@@ -6,7 +6,7 @@ import json
 import threading
 from pathlib import Path
 
-from reasoningbank_langgraph.experiments.results import append_line, whole_lines
+from reasoningbank_langgraph.files import append_line, whole_lines
 from reasoningbank_langgraph.prompts import prompt_hash
 
 PROMPTS = "prompts.jsonl"

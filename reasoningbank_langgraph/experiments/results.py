@@ -7,16 +7,16 @@ counts and outcomes, and the figures follow from them alone. The texts belong to
 from __future__ import annotations
 
 import json
-import os
 import re
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from pydantic import model_validator
 
 from reasoningbank_langgraph.errors import ExperimentError
+from reasoningbank_langgraph.files import append_line, whole_lines
 from reasoningbank_langgraph.records import Record
 
 ROWS, CONFIG, ORIGIN, SUMMARY = "results.jsonl", "config.json", "origin.json", "summary.json"
@@ -136,31 +136,6 @@ class Results:
             append_line(self.texts, row.texts())
             append_line(self.path, row.without_texts())
             self._rows[row.key] = row
-
-
-def whole_lines(path: Path) -> list[bytes]:
-    """Return the lines of a file, without one that is being written or that a kill cut off."""
-    content = path.read_bytes() if path.exists() else b""
-    return [line for line in content[: content.rfind(b"\n") + 1].split(b"\n") if line]
-
-
-def append_line(path: Path, entry: Any, *, durable: bool = True) -> None:
-    """Write one line of JSON, onto the disk if `durable`. What a killed run left of the last line is removed."""
-    line = json.dumps(entry).encode("ascii") + b"\n"
-    with path.open("a+b") as file:
-        _cut_tail(file)
-        file.write(line)
-        file.flush()
-        if durable:
-            os.fsync(file.fileno())
-
-
-def _cut_tail(file: BinaryIO) -> None:
-    end = file.seek(0, os.SEEK_END)
-    file.seek(max(0, end - 1))
-    if file.read(1) not in (b"", b"\n"):
-        file.seek(0)
-        file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def _read(path: Path, texts: Mapping[Key, Mapping[str, Any]]) -> list[ResultRow]:

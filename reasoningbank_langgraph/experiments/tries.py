@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from reasoningbank_langgraph.experiments.results import append_line, whole_lines
+from reasoningbank_langgraph.files import append_line, whole_lines
 from reasoningbank_langgraph.math_answers import final_answer
 from reasoningbank_langgraph.matts.votes import SHORT
 from reasoningbank_langgraph.records import Record

@@ -8,7 +8,7 @@ import pytest
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.folder import claim_folder
 from reasoningbank_langgraph.experiments.report import write_report
-from reasoningbank_langgraph.experiments.results import ResultRow, Results, append_line, whole_lines
+from reasoningbank_langgraph.experiments.results import ResultRow, Results
 from reasoningbank_langgraph.experiments.summary import Origin
 
 from .fake_rows import MEMORY, config, needs_extra, row, rows, stream_rows
@@ -82,17 +82,6 @@ def test_a_line_that_is_no_row_is_named(tmp_path, name, line):
         return
     with pytest.raises(ExperimentError, match="results.jsonl, line 1: " if name == "results.jsonl" else name):
         assert Results(tmp_path)
-
-
-@pytest.mark.parametrize("whole", [[], [1], [1, 2]])
-@pytest.mark.parametrize("cut", ["", "{", '{"a": 1, "b"'])
-def test_what_a_kill_left_of_a_line_is_removed_before_the_next_one(tmp_path, whole, cut):
-    path = tmp_path / "lines.jsonl"
-    path.write_text("".join(f"{number}\n" for number in whole) + cut)
-    assert whole_lines(path) == [b"%d" % number for number in whole]
-    append_line(path, 3)
-    append_line(path, 4, durable=False)
-    assert path.read_text() == "".join(f"{number}\n" for number in [*whole, 3, 4])
 
 
 @pytest.mark.slow
