@@ -120,11 +120,12 @@ def mcnemar_p(better: int, worse: int) -> float:
             is better where more of its seeds are right, which makes the test the exact sign test over problems.
         worse: problems it is worse on.
     """
-    try:
-        from statsmodels.stats.contingency_tables import mcnemar
-    except ImportError as error:
-        raise MissingDependencyError("statsmodels", "experiments") from error
-    return min(1.0, float(mcnemar([[0, better], [worse, 0]], exact=True).pvalue))
+    differing = better + worse
+    ways = below = 1
+    for fewer in range(min(better, worse)):
+        ways = ways * (differing - fewer) // (fewer + 1)
+        below += ways
+    return min(1.0, 2 * below / 2**differing)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
