@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from reasoningbank_langgraph.chat.refusals import kind_of_failure
 from reasoningbank_langgraph.matts.records import rollouts_of
 from reasoningbank_langgraph.records import FailureKind, Verdict
 
+Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 TIMES, WAIT = 3, wait_random_exponential(multiplier=0.5, max=8)
@@ -61,6 +63,17 @@ def measured(work: Callable[[], Result]) -> tuple[Result | None, Usage]:
         usage.tokens_in += tokens["input_tokens"]
         usage.tokens_out += tokens["output_tokens"]
     return result, usage
+
+
+def side_by_side(work: Callable[[Job], None], jobs: Sequence[Job], at_once: int) -> None:
+    """Do all jobs, so many at a time; what one raises is raised, and those that have not begun are left."""
+    with ThreadPoolExecutor(at_once) as pool:
+        try:
+            for done in pool.map(work, jobs):
+                assert done is None  # noqa: S101 - raises here what a worker raised
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def require_sound(state: Mapping[str, Any]) -> None:

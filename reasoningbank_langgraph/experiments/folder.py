@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reasoningbank_langgraph.errors import ExperimentError, StoreLockedError
+from reasoningbank_langgraph.errors import ExperimentError, ReasoningBankError, StoreLockedError
 from reasoningbank_langgraph.experiments.arms import LEARNING, arms_of
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.results import CONFIG, GIVEN, ORIGIN, ResultRow
@@ -76,16 +76,16 @@ def claim_folder(out: Path, config: ExperimentConfig, origin: Origin, rows: Iter
 
 
 @contextmanager
-def alone_in(out: Path) -> Iterator[None]:
+def alone_in(out: Path, kind: type[ReasoningBankError] = ExperimentError) -> Iterator[None]:
     """Keep the folder of a run to one run at a time: two would make the same rows.
 
     Raises:
-        ExperimentError: another run is at work there.
+        ExperimentError: another run is at work there; or an error of the `kind` given.
     """
     try:
         lock = BankLock(out)
     except StoreLockedError as error:
-        raise ExperimentError(f"{out} is in use by {error.owner}: let that run end, or choose another folder") from None
+        raise kind(f"{out} is in use by {error.owner}: let that run end, or choose another folder") from None
     try:
         yield
     finally:

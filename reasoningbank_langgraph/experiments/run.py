@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from langgraph.store.memory import InMemoryStore
 from rich.console import Console
@@ -29,6 +28,7 @@ from reasoningbank_langgraph.experiments.banks import (
     require_same_bank,
     tasks_of,
 )
+from reasoningbank_langgraph.experiments.calls import side_by_side
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.folder import ProblemSets, alone_in, claim_folder, read_problem_sets
 from reasoningbank_langgraph.experiments.guarded import guarded_rows
@@ -55,8 +55,6 @@ from reasoningbank_langgraph.store import ChromaStore
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
-
-T = TypeVar("T")
 
 
 class Models(NamedTuple):
@@ -138,7 +136,7 @@ class Run:
         missing = [entry for entry in enumerate(train) if not results.has(teacher.name, learner.seed, entry[1].id)]
         with learner.opened(InMemoryStore()):
             if not frozen:
-                self._side_by_side(lambda entry: self._record(learner.row(*entry)), missing)
+                side_by_side(lambda entry: self._record(learner.row(*entry)), missing, self.at_once)
             sound = [problem for problem in train if results.has(teacher.name, learner.seed, problem.id)]
             if len(sound) < len(train) and not self.config.leave_out_failed:
                 errors = {row.id: row.error for row in results.rows if row.arm == teacher.name}
@@ -209,7 +207,7 @@ class Run:
             for seed in self.config.seeds
             for arm in arms
         ]
-        self._side_by_side(lambda job: self._row(job, solves[job.arm.name], shown[job.arm.name]), jobs)
+        side_by_side(lambda job: self._row(job, solves[job.arm.name], shown[job.arm.name]), jobs, self.at_once)
 
     def _replay_guard(self) -> None:
         rows = self.results.rows
@@ -217,15 +215,6 @@ class Run:
             for row in guarded_rows(rows, self.problems.test, seed):
                 if not self.results.has(GUARDED, seed, row.id):
                     self._record(row)
-
-    def _side_by_side(self, work: Callable[[T], None], jobs: Sequence[T]) -> None:
-        with ThreadPoolExecutor(self.at_once) as pool:
-            try:
-                for done in pool.map(work, jobs):
-                    assert done is None  # noqa: S101 - raises here what a worker raised
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
 
     def _solve(self, arm: Arm, bank: MemoryBank | None = None) -> Solve:
         chat, decides = self.models.solver, arm.use != "all"

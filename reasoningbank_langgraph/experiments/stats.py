@@ -125,7 +125,7 @@ def mcnemar_p(better: int, worse: int) -> float:
     for fewer in range(min(better, worse)):
         ways = ways * (differing - fewer) // (fewer + 1)
         below += ways
-    return min(1.0, 2 * below / 2**differing)
+    return min(1.0, 2 * below / (1 << differing))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
