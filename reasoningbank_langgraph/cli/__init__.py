@@ -17,10 +17,10 @@
 - `audit`: `reasoningbank judge-audit`: how often a judge is right on attempts with known answers
 - `experiment`: `reasoningbank experiment`: does memory help this model on these problems?
 - `probe`: `reasoningbank probe`: which form of memory helps this model on these problems
-- `train`: `reasoningbank harvest` and `tune`: from a bank to weights
+- `train`: `reasoningbank harvest`, `tune` and `adapter`: from a bank to weights
 - `loading`: the model of a command, loaded while the reader is told so
 - `identifiers`: namespaces, ids and filters as they stand in a command: safe to print, and to be pasted back
-- `terminal`: the two consoles, which show control characters instead of obeying them, and how errors are printed
+- `terminal`: the two consoles, which show control characters instead of obeying them, and bars and errors on them
 - `__main__`: `python -m reasoningbank_langgraph.cli` is the command `reasoningbank`
 """
 
@@ -40,6 +40,7 @@ from reasoningbank_langgraph.cli.pending import pending, resolve, resolve_overdu
 from reasoningbank_langgraph.cli.probe import probe
 from reasoningbank_langgraph.cli.solve import solve
 from reasoningbank_langgraph.cli.terminal import Commands, prepare
+from reasoningbank_langgraph.cli.train.adapter import adapter_app
 from reasoningbank_langgraph.cli.train.harvest import harvest
 from reasoningbank_langgraph.cli.train.tune import tune
 from reasoningbank_langgraph.cli.upkeep import contradictions as _contradictions  # noqa: F401 - adds its command to `bank`
@@ -74,3 +75,4 @@ app.command()(resolve_overdue)
 app.add_typer(bank_app, name="bank")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(model_app, name="model")
+app.add_typer(adapter_app, name="adapter")

@@ -1,4 +1,4 @@
-"""The consoles of all commands, which show control characters instead of obeying them, and how errors are printed."""
+"""The consoles of all commands, which show control characters instead of obeying them, and bars and errors on them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.segment import Segment
 from typer.core import TyperGroup
 
@@ -59,6 +60,12 @@ def prepare() -> None:
     """Print warnings and unexpected errors through the same consoles."""
     logging.basicConfig(level=logging.WARNING, handlers=[_Warnings()])
     sys.excepthook = lambda *error: error_console.print("".join(traceback.format_exception(*error)))
+
+
+def progress_bar() -> Progress:
+    """Return a bar with counts and times, which is removed in the end."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
 
 
 @contextmanager

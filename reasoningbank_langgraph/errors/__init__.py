@@ -38,6 +38,8 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
                 DownloadInterruptedError           the network failed; running the command again resumes
                 DownloadDiskError                  the disk is full or cannot be written
                 DownloadChecksumError              the bytes received are not those of the model
+            AdapterError                           an adapter cannot be used, tried or decided on as it is
+                TrialError (ValueError)            these problems cannot decide on an adapter
         StoreError                                 the store of a bank cannot do what was asked
             StorePathError                         the path cannot hold a bank
             StoreLockedError                       another process writes to this bank
@@ -100,6 +102,7 @@ from reasoningbank_langgraph.errors.loop import (
     TooFewAttemptsError,
 )
 from reasoningbank_langgraph.errors.model import (
+    AdapterError,
     DownloadChecksumError,
     DownloadDiskError,
     DownloadInterruptedError,
@@ -110,6 +113,7 @@ from reasoningbank_langgraph.errors.model import (
     ModelServerError,
     ModelTimeoutError,
     ModelUnavailableError,
+    TrialError,
     TuneError,
     UnknownModelFileError,
 )
@@ -149,6 +153,7 @@ from reasoningbank_langgraph.errors.store import (
 )
 
 __all__ = [
+    "AdapterError",
     "AmbiguousNamespaceLabelError",
     "BlankFieldError",
     "CachedNodeError",
@@ -202,6 +207,7 @@ __all__ = [
     "StoreUnavailableError",
     "TooFewAttemptsError",
     "TooManyItemsError",
+    "TrialError",
     "TuneError",
     "UnencryptedBankError",
     "UnknownAttemptError",

@@ -69,5 +69,13 @@ class DownloadChecksumError(ModelDownloadError):
     """The bytes received are not those of the model."""
 
 
+class AdapterError(ModelError):
+    """An adapter cannot be used, tried or decided on as it is."""
+
+
+class TrialError(AdapterError, ValueError):
+    """An adapter cannot be tried on these problems, or the trial did not come to its end."""
+
+
 class TuneError(ReasoningBankError, ValueError):
     """No adapter can be tuned from this data, on this base or in this folder."""

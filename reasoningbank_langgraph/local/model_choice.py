@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from reasoningbank_langgraph.chat.models import chat_model, openai_model, own_base_url
 from reasoningbank_langgraph.chat.parameters import PARAMETERS
 from reasoningbank_langgraph.errors import ModelServerError, ModelUnavailableError
+from reasoningbank_langgraph.local.adapters import adapter_in_use, holds_adapters
 from reasoningbank_langgraph.local.model import LocalModelServer, start_local_model
 from reasoningbank_langgraph.local.model_files import PACKAGED, known_model_file
 from reasoningbank_langgraph.local.tuned import CARD, read_tuned
@@ -58,12 +59,14 @@ def resolve_model(model: str | None = None, **settings: Any) -> ResolvedModel:
     """Return the model to work with, the first of: the one named, OPENAI_BASE_URL, OPENAI_API_KEY, the packaged one.
 
     Args:
-        model: `PATH.gguf`; a folder that `reasoningbank tune` made; a name of `reasoningbank model list` that was
+        model: `PATH.gguf`; a folder that `reasoningbank tune` made; a folder of such folders, of which the adapter that
+            is accepted is used, or the base where none is; a name of `reasoningbank model list` that was
             pulled; `NAME` or `openai:NAME` on the server at OPENAI_BASE_URL or else OpenAI; or any other
             `provider:NAME` of LangChain.
         settings: arguments of the chat model, such as `temperature`.
 
     Raises:
+        AdapterError: a folder of adapters does not say which one to use, or that one has changed.
         ModelUnavailableError: the name means no model that can be used here.
         ModelServerError: a server did not start or did not answer.
         MissingDependencyError: the package that the choice needs is not installed.
@@ -86,9 +89,8 @@ def resolve_model(model: str | None = None, **settings: Any) -> ResolvedModel:
 def _resolve_name(model: str, base_url: str | None, settings: dict[str, Any]) -> ResolvedModel:
     if model.lower().endswith(".gguf"):
         return _local_model(model, "the file you named", settings)
-    if (Path(model) / CARD).is_file():
-        base, adapter = read_tuned(Path(model))
-        return _local_model(str(base), "the tuned model you named", settings, adapter)
+    if (Path(model) / CARD).is_file() or holds_adapters(Path(model)):
+        return _tuned_model(Path(model), settings)
     entry = known_model_file(model)
     if entry and entry.name == PACKAGED:
         return _local_model(None, "the packaged model, as you named it", settings)
@@ -108,6 +110,14 @@ def _resolve_name(model: str, base_url: str | None, settings: dict[str, Any]) ->
     return ResolvedModel(
         _server_model(name, listing, settings), f"{name} at {base_url or 'OpenAI'}: the model you named"
     )
+
+
+def _tuned_model(folder: Path, settings: dict[str, Any]) -> ResolvedModel:
+    """Return the model of an adapter, or of a folder of them: with the one in use, or the base."""
+    one = (folder / CARD).is_file()
+    base, adapter = read_tuned(folder) if one else adapter_in_use(folder)
+    of_several = f"the adapter in use in {folder}" if adapter else f"the base, as no adapter of {folder} is accepted"
+    return _local_model(str(base), "the tuned model you named" if one else of_several, settings, adapter)
 
 
 def _server_model(name: str, listing: Mapping[str, dict[str, Any]], settings: dict[str, Any]) -> BaseChatModel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reasoningbank_langgraph.errors import ModelUnavailableError
 
@@ -17,7 +17,8 @@ class Tuned(NamedTuple):
     """A base and its adapter, as `start_local_model` takes them."""
 
     base: Path
-    adapter: Path
+    adapter: Path | None
+    """None for the base alone."""
 
 
 def read_tuned(folder: Path) -> Tuned:
@@ -26,7 +27,7 @@ def read_tuned(folder: Path) -> Tuned:
     Raises:
         ModelUnavailableError: the base is gone, is another file by now, or is no GGUF file.
     """
-    card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+    card = card_values(folder)
     if "adapter" not in card:
         raise ModelUnavailableError(str(folder), "its card is of other things: name a folder of `reasoningbank tune`")
     base = Path(card["base"])
@@ -37,6 +38,12 @@ def read_tuned(folder: Path) -> Tuned:
         problem = f"its base {base} is not the file that it was tuned on: an adapter fits no other weights"
         raise ModelUnavailableError(str(folder), problem)
     return Tuned(base, folder / card["adapter"])
+
+
+def card_values(folder: Path) -> dict[str, Any]:
+    """Return what the card in a folder says; that of an adapter names an `adapter`."""
+    values: dict[str, Any] = json.loads((folder / CARD).read_text(encoding="utf-8"))
+    return values
 
 
 def digest(path: Path) -> str:

@@ -1,6 +1,7 @@
-"""From a bank to weights: training data from attempts that were right, and an adapter of a local model.
+"""From a bank to weights: training data from attempts that were right, and adapters of a local model.
 
 - `harvest`: training data from attempts that were checked, with a card that says where each row comes from
+- `adapters`: adapters side by side: used only if better than what they replace, and taken out of use again
 - `tuning`: `tune`: train a LoRA adapter, stop where the validation loss does, go on after a kill
 - `settings`: how an adapter is trained
 - `trainer`: the trainer of TRL as `tune` sets it up, and how far it is

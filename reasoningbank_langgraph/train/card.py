@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from reasoningbank_langgraph.files import write_whole
@@ -69,6 +69,10 @@ class Card:
     """Memory of the process at its peak, and on a GPU what was allocated there as well."""
     device: str
     versions: dict[str, str]
+    data: str = ""
+    """File or folder of the data; "" where it is not known."""
+    tasks: list[str] = field(default_factory=list)
+    """Keys of the tasks in the data: equal for texts that differ in case or spacing only."""
 
     @property
     def before(self) -> float:

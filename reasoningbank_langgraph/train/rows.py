@@ -30,6 +30,11 @@ class Rows(NamedTuple):
     sha256: str
     """Of the files."""
 
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        """What every row says: the last message of the user, which is the task, and what follows it."""
+        return [(_task(row), row["completion"][-1]["content"]) for row in (*self.train, *self.validation)]
+
 
 def read_rows(data: Path) -> Rows:
     """Read a folder with `train.jsonl` and `validation.jsonl`, or one file, a tenth of whose tasks is held out.
@@ -52,6 +57,10 @@ def read_rows(data: Path) -> Rows:
         problem = f"{len(train)} rows to train on and {len(validation)} to validate with: both are needed"
         raise TuneError(f"{data} holds {problem}; a single file needs two tasks")
     return Rows(train, validation, sha256)
+
+
+def _task(row: Row) -> str:
+    return next((message["content"] for message in reversed(row["prompt"]) if message["role"] == "user"), "")
 
 
 def _held_out(rows: list[Row]) -> tuple[list[Row], list[Row]]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from reasoningbank_langgraph.errors import MissingDependencyError, TuneError
 from reasoningbank_langgraph.local.tuned import digest
+from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.train.adapter_file import write_adapter_file
 from reasoningbank_langgraph.train.base import fitting, load_base
 from reasoningbank_langgraph.train.card import Card, write_json
@@ -25,7 +26,7 @@ from reasoningbank_langgraph.train.trainer import TuneProgress, alone, curve, la
 
 _LIBRARIES = ("torch", "transformers", "peft", "trl", "gguf")
 _CHECKPOINTS = "checkpoints"
-_SETTINGS = "settings.json"
+SETTINGS = "settings.json"
 
 
 def tune(
@@ -65,13 +66,12 @@ def tune(
     if not base.exists():
         raise TuneError(f"there is no base {base}: name a GGUF file or a folder")
     rows, settings = read_rows(data), settings or TuneSettings()
-    base_sha256 = digest(base)
-    origin = {"base_sha256": base_sha256, "data_sha256": rows.sha256}
+    origin: dict[str, Any] = {"base_sha256": digest(base), "data_sha256": rows.sha256}
     _claim(out, {**origin, **asdict(settings), "targets": list(settings.targets)})
     card = Card.read(out)
     if card is None:
         with alone():
-            card = _train(rows, base, base_sha256, out, settings, progress)
+            card = _train(rows, base, {"data": str(data), **origin}, out, settings, progress)
     shutil.rmtree(out / _CHECKPOINTS, ignore_errors=True)
     return card
 
@@ -79,14 +79,14 @@ def tune(
 def _claim(out: Path, wanted: dict[str, Any]) -> None:
     """Make the folder, or go on in one that was made for the same."""
     out.mkdir(parents=True, exist_ok=True)
-    path = out / _SETTINGS
+    path = out / SETTINGS
     if path.exists():
         there = json.loads(path.read_text(encoding="utf-8"))
         differing = [f"{name} ({there.get(name)!r} there, {wanted[name]!r} here)" for name in wanted
                      if wanted[name] != there.get(name)]  # fmt: skip
         if differing:
             raise TuneError(f"{out} holds an adapter with other {', '.join(differing)}: name another folder")
-    elif {child.name for child in out.iterdir()} - {f"{_SETTINGS}.draft"}:
+    elif {child.name for child in out.iterdir()} - {f"{SETTINGS}.draft"}:
         raise TuneError(f"{out} is not empty and holds no adapter: name another folder")
     else:
         write_json(path, wanted)
@@ -95,7 +95,7 @@ def _claim(out: Path, wanted: dict[str, Any]) -> None:
 def _train(
     rows: Rows,
     base: Path,
-    base_sha256: str,
+    origin: dict[str, Any],
     out: Path,
     settings: TuneSettings,
     progress: Callable[[TuneProgress], None] | None,
@@ -115,10 +115,8 @@ def _train(
     card = Card(
         name=out.name,
         base=str(base),
-        base_sha256=base_sha256,
         adapter=f"{out.name}.gguf",
         settings=asdict(settings),
-        data_sha256=rows.sha256,
         train=len(train),
         validation=len(validation),
         left_out=len(rows.train) + len(rows.validation) - len(train) - len(validation),
@@ -126,6 +124,8 @@ def _train(
         best_step=trainer.state.best_global_step,
         steps=trainer.state.global_step,
         seconds=round(time.monotonic() - began, 1),
+        tasks=sorted({task_key(task) for task, _ in rows.told}),
+        **origin,
         **_measured(),
     )
     card.write(out)

@@ -10,6 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from reasoningbank_langgraph.cli import app
+from reasoningbank_langgraph.train.adapters import trial
+from tests.train.adapted import Servers, problems_in
 
 ABSENT = [name for name in ("datasets", "gguf", "peft", "torch", "trl", "xllamacpp") if find_spec(name) is None]
 
@@ -68,3 +70,25 @@ def train_once(tmp_path_factory):
 @pytest.fixture(scope="session")
 def trained(train_once):
     return train_once("llama")
+
+
+@pytest.fixture
+def adapters(tmp_path):
+    return tmp_path / "adapters"
+
+
+@pytest.fixture
+def validation(tmp_path):
+    return problems_in(tmp_path / "validation.jsonl", range(20))
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """Return what says which weights are right on which problems."""
+
+    def serve(**right):
+        servers = Servers(**right)
+        monkeypatch.setattr(trial, "start_local_model", servers.start)
+        return servers
+
+    return serve

@@ -41,7 +41,8 @@ def test_the_command_trains_and_says_how_well_and_at_what_cost(trained):
     assert f"validation loss {card.before:.4f} without the adapter, {card.after:.4f} with it" in trained.printed
     assert "step 8 of 16: validation loss " in trained.printed
     assert f"{card.peak_bytes / 1e9:.2f} GB of memory at the peak" in trained.printed
-    assert f"Use it with: --model {trained.out}\n" in trained.printed
+    assert f"Try it with: --model {trained.out}\n" in trained.printed
+    assert f"reasoningbank adapter accept {trained.out} --problems FILE\n" in trained.printed
     names = {"README.md", "adapter_config.json", "adapter_model.safetensors", "adds.gguf", "card.json", "settings.json"}
     assert {path.name for path in trained.out.iterdir()} == names
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from reasoningbank_langgraph.cli.terminal import console, named_errors
+from reasoningbank_langgraph.cli.terminal import console, named_errors, progress_bar
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.train import Card, TuneProgress
@@ -33,8 +32,8 @@ def tune(
 ) -> None:
     """Train a LoRA adapter of a local model on conversations, and write it for PEFT and for llama.cpp.
 
-    Training stops where the validation loss does. If interrupted, run it again to resume. Use the adapter with
-    --model FOLDER, in any command. Needs the extra `train`.
+    Training stops where the validation loss does. If interrupted, run it again to resume. `reasoningbank adapter
+    accept` tells whether the adapter is better than its base. Needs the extra `train`.
     """
     from reasoningbank_langgraph.train import TuneSettings
     from reasoningbank_langgraph.train import tune as train
@@ -61,8 +60,7 @@ def _base(name: str) -> Path:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[TuneProgress], None]]:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+    with progress_bar() as bar:
         task = bar.add_task("loading the model", total=None)
 
         def update(at: TuneProgress) -> None:
@@ -80,5 +78,6 @@ def _report(card: Card, out: Path) -> None:
         f"{card.train} rows learned in {card.steps} steps; validation loss {card.before:.4f} without the adapter, "
         f"{card.after:.4f} with it, after step {card.best_step}\n"
         f"{card.seconds / 60:.1f} minutes on {card.device}, {card.peak_bytes / 1e9:.2f} GB of memory at the peak\n"
-        f"{out}\nUse it with: --model {out}"
+        f"{out}\nTry it with: --model {out}\n"
+        f"Compare it with its base: reasoningbank adapter accept {out} --problems FILE"
     )

@@ -9,7 +9,8 @@ or a text of six letters.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -19,7 +20,7 @@ from reasoningbank_langgraph.experiments.leaks.digits import numbers_in_digits
 from reasoningbank_langgraph.math_answers.compare import exact_values
 from reasoningbank_langgraph.math_answers.spelling import in_ascii, ungrouped
 from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
-from reasoningbank_langgraph.records import Record, normalise_task
+from reasoningbank_langgraph.records import Record, normalise_task, task_key
 from reasoningbank_langgraph.train.harvest.solutions import Solution
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 _SENTENCE = 40
 """Characters of a problem that is looked for inside other texts too: "2 + 2" would be found everywhere."""
 _TELLING_DIGITS, _TELLING_LETTERS = 5, 6
+
+
+Told = tuple[str, str]
+"""A task and a solution of it."""
 
 
 class EvaluationFile(Record):
@@ -78,23 +83,40 @@ class HeldOut:
 
     def leaks(self, solutions: Sequence[Solution]) -> dict[int, str]:
         """Return why solutions would give a problem away, by their place; those that would not are not there."""
-        near = self._near({solution.key: solution.task for solution in solutions})
-        reasons = ((place, self._reason(solution, near)) for place, solution in enumerate(solutions))
-        return {place: reason for place, reason in reasons if reason}
+        told = [(solution.task, solution.text) for solution in solutions]
+        first = (next(found, None) for found in self._found(told))
+        return {place: leak[1] for place, leak in enumerate(first) if leak}
 
-    def _near(self, tasks: Mapping[str, str]) -> set[str]:
+    def given_away(self, told: Sequence[Told]) -> dict[int, str]:
+        """Return the places of the problems that any of these gives away, and why."""
+        leaks: dict[int, str] = {}
+        for found in self._found(told):
+            for place, reason in found:
+                leaks.setdefault(place, reason)
+        return leaks
+
+    def _found(self, told: Sequence[Told]) -> Iterator[Iterator[tuple[int, str]]]:
+        """Yield for each of these the places of the problems that it gives away, with the reason."""
+        near = self._near({task_key(task): task for task, _ in told})
+        for task, text in told:
+            yield self._given_by(task, text, near[task_key(task)])
+
+    def _near(self, tasks: Mapping[str, str]) -> Mapping[str, Sequence[int]]:
         learned = [Problem(name, text) for name, text in tasks.items()]
-        return {pair.train_id for pair in near_duplicates(learned, self._problems, self._embeddings)}
+        near = defaultdict[str, list[int]](list)
+        for pair in near_duplicates(learned, self._problems, self._embeddings):
+            near[pair.train_id].append(int(pair.test_id))
+        return near
 
-    def _reason(self, solution: Solution, near: set[str]) -> str:
-        task, both = normalise_task(solution.task), normalise_task(f"{solution.task}\n{solution.text}")
-        if any(task == one.text or (len(one.text) >= _SENTENCE and one.text in both) for one in self._known):
-            return "same task"
-        if solution.key in near:
-            return "near copy"
-        numbers = _numbers(solution.task)
-        asked = [one for one in self._known if one.is_telling or one.is_known_by(numbers)]
-        return "answer" if any(states_answer(solution.text, one.answer) for one in asked) else ""
+    def _given_by(self, task: str, text: str, near: Sequence[int]) -> Iterator[tuple[int, str]]:
+        own, both, numbers = normalise_task(task), normalise_task(f"{task}\n{text}"), _numbers(task)
+        for place, one in enumerate(self._known):
+            if own == one.text or (len(one.text) >= _SENTENCE and one.text in both):
+                yield place, "same task"
+        yield from ((place, "near copy") for place in near)
+        for place, one in enumerate(self._known):
+            if (one.is_telling or one.is_known_by(numbers)) and states_answer(text, one.answer):
+                yield place, "answer"
 
 
 def _read(problem: Problem) -> _Problem:
