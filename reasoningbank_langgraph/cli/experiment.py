@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reasoningbank_langgraph.cli.terminal import console, named_errors
+from reasoningbank_langgraph.cli.train.tune import TUNING, Batch, Epochs, LearningRate, Longest, Patience, Rank
 from reasoningbank_langgraph.errors import ExperimentError
-from reasoningbank_langgraph.experiments.config import ExperimentConfig, OutcomeFilter, Truth
+from reasoningbank_langgraph.experiments.config import IMPROVING, ExperimentConfig, OutcomeFilter, Truth
 from reasoningbank_langgraph.files import open_file
 
 if TYPE_CHECKING:
@@ -79,8 +80,9 @@ def _of_protocol(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*, out: Path, **options: Any) -> None:
         with named_errors():
-            settings = {name: _setting(name, value) for name, value in options.items()}
-            carry_out(ExperimentConfig.model_validate({"protocol": command.__name__, **settings}), out)
+            settings = _settings(options)
+            protocol = command.__name__.replace("_", "-")
+            carry_out(ExperimentConfig.model_validate({"protocol": protocol, **settings}), out)
 
     return run
 
@@ -170,6 +172,43 @@ def scaling(
 
 
 @experiment_app.command()
+@_of_protocol
+def self_improve(
+    *,
+    train: _Train,
+    test: _Test,
+    out: _Out = Path("experiment"),
+    model: Annotated[str | None, typer.Option(help="PATH.gguf or a pulled model: it solves, and is tuned.")] = None,
+    judge_model: _Critic = None,
+    other_train: Annotated[
+        Path | None, typer.Option(help="Problems that the adapter of arm adapter-other learns from.")
+    ] = None,
+    samples: Annotated[int, typer.Option(min=2, help="Number of attempts at a train problem to learn from.")] = 8,
+    seeds: _Seeds = "0",
+    limit: _Limit = 100,
+    train_limit: _TrainLimit = 60,
+    judge: _Judge = "oracle",
+    max_tokens: _MaxTokens = 512,
+    temperature: _Temperature = 0.0,
+    k: _K = 1,
+    min_score: _MinScore = None,
+    rank: Rank = 8,
+    epochs: Epochs = 3.0,
+    learning_rate: LearningRate = 2e-4,
+    batch: Batch = 8,
+    longest: Longest = 1024,
+    patience: Patience = 2,
+    concurrency: _Concurrency = None,
+    leave_out_failed: LeaveOut = False,
+) -> None:
+    """Tune a model on what it solved itself, and compare memory, adapter and both. Needs the extra `train`.
+
+    The controls are adapters that learned as many wrong solutions, and with --other-train as many right ones of other
+    problems.
+    """
+
+
+@experiment_app.command()
 def repeat(
     config: Annotated[Path, typer.Option(help="The `config.json` of a run.")],
     out: _Out = Path("experiment-again"),
@@ -198,15 +237,26 @@ def carry_out(config: ExperimentConfig, out: Path, shown: Console = console) -> 
     """Carry out an experiment, show how far it is, and end with exit code 1 where a row has failed."""
     from reasoningbank_langgraph.experiments.results import Results
     from reasoningbank_langgraph.experiments.run import run_experiment
+    from reasoningbank_langgraph.train.improvement import run_self_improve
 
     try:
-        page = run_experiment(config, out, console=shown)
+        run = run_self_improve if config.protocol == "self-improve" else run_experiment
+        page = run(config, out, console=shown)
     except KeyboardInterrupt:
         shown.print("stopped: the same command continues the run")
         raise typer.Exit(130) from None
     shown.print(f"report: {page}")
     if failed := sum(row.error is not None for row in Results(out).rows):
         raise ExperimentError(f"{failed} row{'s' * (failed > 1)} failed: the same command tries them again")
+
+
+def _settings(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of options; those of adapters are one setting, and such a run has arms of its own."""
+    settings = {name: _setting(name, value) for name, value in options.items()}
+    if tune := {name: settings.pop(name) for name in TUNING if name in settings}:
+        arms = [arm for arm in IMPROVING if arm != "adapter-other" or settings["other_train"]]
+        settings |= {"tune": tune, "arms": tuple(arms)}
+    return settings
 
 
 def _setting(name: str, value: Any) -> Any:

@@ -11,7 +11,7 @@
 - `solving`: one problem in one arm: from what is shown to a graded row
 - `tries`: finished attempts of the arms that make several: what several arms ask of the model, it is asked once
 - `guarded`: what a guard makes of the rows of two arms
-- `calls`: the model calls behind a row: what they took, and what failed in them
+- `calls`: the models, and the calls behind a row: what they took, and what failed in them
 - `results`: the rows, one for each problem, arm and seed, appended as they come and never written twice
 - `prompts_file`: the prompts that were sent, each once, so that a reader can check what the arms differ in
 - `progress`: what a person sees meanwhile: one line for each arm, with what is left and what it has cost so far

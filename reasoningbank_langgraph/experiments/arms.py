@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from reasoningbank_langgraph.experiments.config import ExperimentConfig, Protocol
+from reasoningbank_langgraph.experiments.config import TUNED, ExperimentConfig, Protocol
 from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.matts.scaling import MemoryUse
 from reasoningbank_langgraph.prompts import EVERY_STEP
@@ -15,6 +15,8 @@ Mode = Literal["parallel", "sequential"]
 
 LEARNING = "learning"
 """Name of the arm under which the rows of the train problems stand."""
+SAMPLES, OTHER_SAMPLES = f"{LEARNING}-samples", f"{LEARNING}-other"
+"""Arms that solve the train problems, and others, several times: adapters learn from their solutions."""
 GUARDED = "guarded"
 """The arm that makes no attempt: a guard takes each row from `baseline` or from `memory`."""
 _EARLIER = re.compile(r"matts-(parallel|sequential)-(\d+)(\+memory)?")
@@ -41,6 +43,8 @@ class Arm(NamedTuple):
     """Whether it retrieves by levels, from a bank in which near copies are linked."""
     more: str = ""
     """Rules for the solver beside the usual ones."""
+    solver: str = ""
+    """Names the model that solves, where it is not the one of the experiment: that with the adapter of this arm."""
 
     def scaling(self, at_once: int | None = None) -> Scaling | None:
         """Return its settings of MaTTS, None for one attempt.
@@ -89,6 +93,17 @@ def teachers_of(config: ExperimentConfig) -> list[Arm]:
     return list({arm.teacher.name: arm.teacher for arm in arms_of(config) if arm.memory != "none"}.values())
 
 
+def samplers_of(config: ExperimentConfig) -> list[Arm]:
+    """Return the arms whose solutions adapters learn from: of the train problems, and of others where there are some.
+
+    They make their attempts without a memory, as the first arm is asked.
+    """
+    if config.protocol != "self-improve":
+        return []
+    names = [SAMPLES, *([OTHER_SAMPLES] if config.other_train else [])]
+    return [Arm(name, attempts=config.samples) for name in names]
+
+
 def present_name(arm: str, protocol: Protocol) -> str:
     """Return the name of an arm as it is now: rows of earlier versions say MaTTS of what was a vote."""
     earlier = _EARLIER.fullmatch(arm)
@@ -122,8 +137,11 @@ def _single(name: str) -> Arm:
         "levels": "retrieved",
         "long": "none",
         GUARDED: "retrieved",
+        **dict.fromkeys(TUNED, "none"),
+        "adapter+memory": "retrieved",
     }
-    return Arm(name, kinds[name], levels=name == "levels", more=EVERY_STEP if name == "long" else "")
+    solver = name.partition("+")[0] if name in TUNED else ""
+    return Arm(name, kinds[name], levels=name == "levels", more=EVERY_STEP if name == "long" else "", solver=solver)
 
 
 def _partly_aided(config: ExperimentConfig, kind: str, shown: str) -> list[Arm]:

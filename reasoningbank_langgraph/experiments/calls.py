@@ -1,27 +1,74 @@
-"""The model calls behind a row: what they took, and what failed in them."""
+"""The models of an experiment, and the calls behind a row: what they took, and what failed in them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from langchain_core.callbacks import get_usage_metadata_callback
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from reasoningbank_langgraph.chat.refusals import kind_of_failure
+from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.matts.records import rollouts_of
 from reasoningbank_langgraph.records import FailureKind, Verdict
 
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
+    from rich.console import Console
+
+    from reasoningbank_langgraph.experiments.config import ExperimentConfig
+
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+Tuned = Callable[[str], "AbstractContextManager[BaseChatModel]"]
+"""From the name of an adapter to the model that has it. Called when everything is there that is learned from."""
 
 TIMES, WAIT = 3, wait_random_exponential(multiplier=0.5, max=8)
 """How often a row is begun whose model is out of reach, and the seconds between."""
 _PASSING: set[FailureKind] = {"unreachable", "busy"}
 """Failures that a later call may not meet. A call that took too long is none of them: it would again."""
+
+
+def _no_adapter(name: str) -> AbstractContextManager[BaseChatModel]:
+    raise ExperimentError(f"there is no adapter {name!r}: `reasoningbank experiment self-improve` makes it")
+
+
+class Models(NamedTuple):
+    """What an experiment works with."""
+
+    solver: BaseChatModel
+    critic: BaseChatModel
+    """Judges and distils."""
+    embeddings: Embeddings
+    at_once: int = 1
+    """Problems to work on at the same time where the settings do not say."""
+    tuned: Tuned = _no_adapter
+    """Arms that name a solver are answered by what this gives."""
+
+
+@contextmanager
+def models_of(config: ExperimentConfig, embeddings: Embeddings, console: Console) -> Iterator[Models]:
+    """Load the models that a configuration names, say which one solves, and end what was started for them.
+
+    Raises:
+        ModelError: a model cannot be used.
+    """
+    from reasoningbank_langgraph.local.model_choice import resolve_model
+
+    with resolve_model(config.model, temperature=config.temperature) as solver:
+        console.print(f"model: {solver.description}", highlight=False)
+        at_once = solver.server.slots if solver.server else 1
+        other = (
+            resolve_model(config.judge_model, temperature=0) if config.judge_model is not None else nullcontext(solver)
+        )
+        with other as critic:
+            yield Models(solver.chat, critic.chat, embeddings, at_once)
 
 
 class FailedCallError(Exception):

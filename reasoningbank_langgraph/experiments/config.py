@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -11,7 +12,7 @@ from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.errors import InvalidRecordError
 from reasoningbank_langgraph.records import Record, Score
 
-Protocol = Literal["phase1", "stream", "scaling"]
+Protocol = Literal["phase1", "stream", "scaling", "self-improve"]
 Truth = Literal["oracle", "self"]
 OutcomeFilter = Literal["both", "success", "failure"]
 Positive = Annotated[int, Field(ge=1)]
@@ -34,12 +35,27 @@ ARMS = (
     "filler",
     "examples",
     "examples-random",
+    "adapter",
+    "adapter+memory",
+    "adapter-other",
+    "adapter-wrong",
 )
-CONTROLS = {"shuffled": "memory", "random": "memory", "filler": "memory", "examples-random": "examples"}
-"""Arms that show other text in place of a memory, and the arm that shows the memory."""
+CONTROLS = {
+    "shuffled": "memory",
+    "random": "memory",
+    "filler": "memory",
+    "examples-random": "examples",
+    "adapter-other": "adapter",
+    "adapter-wrong": "adapter",
+}
+"""Arms that show other text in place of a memory, or whose adapter learned other data, and the arm they control."""
+TUNED = ("adapter", "adapter+memory", "adapter-other", "adapter-wrong")
+"""Arms whose solver is the model with an adapter."""
+IMPROVING = ("baseline", "memory", *TUNED)
+"""Arms of protocol `self-improve`."""
 _LEAST_ATTEMPTS = {"vote": 2, "half": 2, "gated": 3}
-FROZEN = {*CONTROLS, "half", "gated", "gated+examples", "guarded", "examples", "levels"}
-"""Arms that need a bank that does not change."""
+FROZEN = {*CONTROLS, *TUNED, "half", "gated", "gated+examples", "guarded", "examples", "levels"}
+"""Arms that need a bank, or a model, that does not change."""
 
 
 class ExperimentConfig(Record):
@@ -58,6 +74,13 @@ class ExperimentConfig(Record):
     """Problems of `test`."""
     train_limit: Positive = 60
     """Problems of `train`."""
+    other_train: Path | None = None
+    """JSONL of the problems that the adapter of arm `adapter-other` learns from, as many as of `train`."""
+    samples: Annotated[int, Field(ge=2)] = 8
+    """Protocol `self-improve`: attempts at a train problem, whose solutions adapters learn from: the first at the
+    temperature of the solver, the others at 0.7, as in all arms of several attempts."""
+    tune: Mapping[str, Any] = {}
+    """Settings of the adapters, by their names in `TuneSettings`; those that are not here are its defaults."""
     arms: tuple[str, ...] = ("baseline", "memory")
     """The first one is what the others are compared with."""
     seeds: tuple[int, ...] = (0,)
@@ -137,6 +160,17 @@ class ExperimentConfig(Record):
             raise InvalidRecordError(
                 "a bank that is there is shown as it is: give its namespace, nothing to learn, and outcome='both'"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _tunes_what_it_compares(self) -> Self:
+        tuned = [arm for arm in self.arms if arm in TUNED]
+        if self.protocol != "self-improve" and tuned:
+            raise InvalidRecordError(f"{tuned[0]} is a model with an adapter: use protocol 'self-improve'")
+        if self.protocol == "self-improve" and (missing := {*IMPROVING} - {*self.arms, "adapter-other"}):
+            raise InvalidRecordError(f"protocol 'self-improve' needs the arms {', '.join(sorted(missing))} too")
+        if ("adapter-other" in self.arms) != (self.other_train is not None):
+            raise InvalidRecordError("adapter-other and other_train belong together: the problems it learns from")
         return self
 
     @model_validator(mode="after")

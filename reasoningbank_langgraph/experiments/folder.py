@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +24,14 @@ _ARMS = ("arms", "attempts", "bank_sizes", "modes")
 """Settings that say which arms there are."""
 _FREE = (*_ARMS, "concurrency", "leave_out_failed", "price_in", "price_out")
 """Settings that may change when a run goes on: they change no row that is there."""
-_DEFAULTS: dict[str, Any] = {"agreement": 1.0, "bank": None, "namespace": []}
+_DEFAULTS: dict[str, Any] = {
+    "agreement": 1.0,
+    "bank": None,
+    "namespace": [],
+    "other_train": None,
+    "samples": 8,
+    "tune": {},
+}
 """Settings that earlier versions did not have, as they are without them."""
 
 _IGNORED = f"""\
@@ -37,6 +44,8 @@ _IGNORED = f"""\
 /{GIVEN}
 /learning*/
 /banks/
+/training/
+/adapters/
 /{LOCK_FILE}
 /stream/
 """
@@ -49,10 +58,13 @@ class ProblemSets(NamedTuple):
     test: list[Problem]
     shared: int
     """Problems left out of the test because they are among the train problems."""
+    other: Sequence[Problem] = ()
+    """Train problems of which nothing is learned but by an adapter that controls another."""
 
     def digest(self) -> str:
         """Return a short name for exactly these problems."""
-        return hashlib.sha256(repr((self.train, self.test)).encode()).hexdigest()[:16]
+        sets = [self.train, self.test, *([self.other] if self.other else [])]
+        return hashlib.sha256(repr(tuple(sets)).encode()).hexdigest()[:16]
 
 
 def claim_folder(out: Path, config: ExperimentConfig, origin: Origin, rows: Iterable[ResultRow]) -> None:
@@ -112,7 +124,7 @@ def _claim_file(out: Path, name: str, content: Mapping[str, Any], what: str) -> 
 
 
 def read_problem_sets(config: ExperimentConfig) -> ProblemSets:
-    """Read the problems; those of the train set are taken out of the test set.
+    """Read the problems; those of the train set are taken out of the test set, and of the others.
 
     Raises:
         ProblemFileError: a file cannot be read.
@@ -121,12 +133,18 @@ def read_problem_sets(config: ExperimentConfig) -> ProblemSets:
     train = (
         [] if config.train is None or config.protocol == "stream" else read_problems(config.train, config.train_limit)
     )
-    train_keys = {problem.id for problem in train} | {normalise_task(problem.text) for problem in train}
     every = read_problems(config.test)
-    test = [problem for problem in every if not train_keys & {problem.id, normalise_task(problem.text)}]
-    unanswered = [problem.id for problem in (*train, *test[: config.limit]) if problem.answer is None]
+    test = _without(train, every)
+    other = _without([*train, *test], read_problems(config.other_train)) if config.other_train else []
+    other = other[: config.train_limit]
+    unanswered = [problem.id for problem in (*train, *other, *test[: config.limit]) if problem.answer is None]
     if unanswered:
         raise ExperimentError(f"problem {unanswered[0]!r} has no answer: an experiment grades by known answers")
     if not test:
         raise ExperimentError(f"every problem of {config.test} is among the train problems: nothing is left to test")
-    return ProblemSets(train, test[: config.limit], len(every) - len(test))
+    return ProblemSets(train, test[: config.limit], len(every) - len(test), other)
+
+
+def _without(known: Sequence[Problem], problems: Sequence[Problem]) -> list[Problem]:
+    keys = {problem.id for problem in known} | {normalise_task(problem.text) for problem in known}
+    return [problem for problem in problems if not keys & {problem.id, normalise_task(problem.text)}]

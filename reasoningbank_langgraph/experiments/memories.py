@@ -78,6 +78,15 @@ MemorySource = Callable[[Problem, int], ShownMemory]
 """From a problem and a seed to what is shown."""
 
 
+class Shown(NamedTuple):
+    """What an arm shows, and the frozen bank it comes from."""
+
+    source: MemorySource
+    bank: MemoryBank | None = None
+    items: int = 0
+    digest: str = ""
+
+
 def memory_source(
     arm: Arm, bank: MemoryBank, config: ExperimentConfig, problems: Sequence[Problem], *, weak: bool = False
 ) -> MemorySource:

@@ -21,6 +21,7 @@ from reasoningbank_langgraph.records import Record
 
 ROWS, CONFIG, ORIGIN, SUMMARY = "results.jsonl", "config.json", "origin.json", "summary.json"
 DUPLICATES, LEAKS, TEXTS = "duplicates.json", "leaks.json", "texts.jsonl"
+ADAPTERS = "adapters.json"
 GIVEN = "bank.jsonl"
 """The bank that a run was given, as it was when the run began."""
 _KEY = ("arm", "seed", "id")

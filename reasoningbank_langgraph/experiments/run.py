@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from langgraph.store.memory import InMemoryStore
 from rich.console import Console
@@ -18,7 +19,7 @@ from reasoningbank_langgraph.chat.parameters import is_weak
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.errors import UnlearnedProblemsError
 from reasoningbank_langgraph.experiments import memories
-from reasoningbank_langgraph.experiments.arms import GUARDED, Arm, arms_of, teachers_of
+from reasoningbank_langgraph.experiments.arms import GUARDED, Arm, arms_of, samplers_of, teachers_of
 from reasoningbank_langgraph.experiments.banks import (
     Lessons,
     digest_of,
@@ -28,13 +29,13 @@ from reasoningbank_langgraph.experiments.banks import (
     require_same_bank,
     tasks_of,
 )
-from reasoningbank_langgraph.experiments.calls import side_by_side
+from reasoningbank_langgraph.experiments.calls import Models, Tuned, models_of, side_by_side
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.folder import ProblemSets, alone_in, claim_folder, read_problem_sets
 from reasoningbank_langgraph.experiments.guarded import guarded_rows
 from reasoningbank_langgraph.experiments.leaks import near_duplicates
 from reasoningbank_langgraph.experiments.learning import Learner
-from reasoningbank_langgraph.experiments.memories import MemorySource, ShownMemory
+from reasoningbank_langgraph.experiments.memories import Shown, ShownMemory
 from reasoningbank_langgraph.experiments.progress import Progress
 from reasoningbank_langgraph.experiments.prompts_file import PromptFile
 from reasoningbank_langgraph.experiments.results import DUPLICATES, ResultRow, Results
@@ -53,28 +54,7 @@ from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.store import ChromaStore
 
 if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
-
-
-class Models(NamedTuple):
-    """What an experiment works with."""
-
-    solver: BaseChatModel
-    critic: BaseChatModel
-    """Judges and distils."""
-    embeddings: Embeddings
-    at_once: int = 1
-    """Problems to work on at the same time where the settings do not say."""
-
-
-class Shown(NamedTuple):
-    """What an arm shows, and the frozen bank it comes from."""
-
-    source: MemorySource
-    bank: MemoryBank | None = None
-    items: int = 0
-    digest: str = ""
 
 
 class Run:
@@ -120,6 +100,7 @@ class Run:
     def _learn_and_compare(self) -> None:
         """Frozen banks, given or from the train problems; then each arm on each test problem (`phase1`, `scaling`)."""
         lessons = {teacher.name: self._taught(teacher) for teacher in teachers_of(self.config)}
+        self._sample()
         with ChromaStore.from_path(self.out / "banks", embeddings=self.models.embeddings) as store:
             given = self._given(store) if self.config.bank else None
             banks = {arm: given or self._frozen(arm, lessons, store) for arm in self.arms if arm.memory != "none"}
@@ -137,17 +118,36 @@ class Run:
         with learner.opened(InMemoryStore()):
             if not frozen:
                 side_by_side(lambda entry: self._record(learner.row(*entry)), missing, self.at_once)
-            sound = [problem for problem in train if results.has(teacher.name, learner.seed, problem.id)]
-            if len(sound) < len(train) and not self.config.leave_out_failed:
-                errors = {row.id: row.error for row in results.rows if row.arm == teacher.name}
-                failed = [problem.id for problem in train if problem not in sound]
-                raise UnlearnedProblemsError(
-                    teacher.name, {name: errors.get(name) or "no row" for name in failed}, len(train)
-                )
+            sound = self._sound(teacher, train)
             lessons = {problem.id: learner.taught(problem) for problem in sound}
             examples = any(arm.shows_examples and arm.teacher == teacher for arm in self.arms)
             require_learned(teacher.name, lessons, results.rows, episodes=examples)
             return lessons
+
+    def _sound(self, arm: Arm, problems: Sequence[Problem]) -> list[Problem]:
+        """Return the problems that an arm has learned from: all, unless those that failed may be left out."""
+        sound = [problem for problem in problems if self.results.has(arm.name, self.config.seeds[0], problem.id)]
+        if len(sound) < len(problems) and not self.config.leave_out_failed:
+            errors = {row.id: row.error for row in self.results.rows if row.arm == arm.name}
+            failed = [problem.id for problem in problems if problem not in sound]
+            raise UnlearnedProblemsError(
+                arm.name, {name: errors.get(name) or "no row" for name in failed}, len(problems)
+            )
+        return sound
+
+    def _sample(self) -> None:
+        """Solve each train problem several times; once a row was made with what was learned of it, nothing is added."""
+        tuned = {arm.name for arm in self.arms if arm.solver}
+        if any(row.arm in tuned and row.error is None for row in self.results.rows):
+            return
+        for arm, problems in self._sampled():
+            solve = self._solve(arm, self.models.solver)
+            jobs = [Job(arm, self.config.seeds[0], *entry) for entry in enumerate(problems)]
+            side_by_side(partial(self._row, solve=solve, source=Shown(memories.no_memory)), jobs, self.at_once)
+            self._sound(arm, problems)
+
+    def _sampled(self) -> Iterable[tuple[Arm, Sequence[Problem]]]:
+        return zip(samplers_of(self.config), (self.problems.train, self.problems.other), strict=False)
 
     def _stream(self) -> None:
         """Every arm works through the test problems in the order of each seed; banks grow on the way (paper 4.1)."""
@@ -156,7 +156,7 @@ class Run:
             random.Random(f"order {seed}").shuffle(order)  # noqa: S311 - no secret
             for arm in self.arms:
                 if arm.memory == "none":
-                    solve = self._solve(arm)
+                    solve = self._solve(arm, self.models.solver)
                     for position, problem in enumerate(order):
                         self._row(Job(arm, seed, position, problem), solve, Shown(memories.no_memory))
                 else:
@@ -198,16 +198,26 @@ class Run:
         return Shown(source, bank, len(held), digest)
 
     def _compare(self, shown: Mapping[str, Shown]) -> None:
-        """Problem by problem, all arms of each, so that a run that is stopped leaves pairs."""
-        arms = [arm for arm in self.arms if arm.name in shown]
-        solves = {arm.name: self._solve(arm, shown[arm.name].bank) for arm in arms}
+        """Problem by problem, all arms of each, so that a run that is stopped leaves pairs.
+
+        Models come one after the other: two at work at once would share the processors.
+        """
         jobs = [
             Job(arm, seed, position, problem)
             for position, problem in enumerate(self.problems.test)
             for seed in self.config.seeds
-            for arm in arms
+            for arm in self.arms
+            if arm.name in shown and not self.results.has(arm.name, seed, problem.id)
         ]
-        side_by_side(lambda job: self._row(job, solves[job.arm.name], shown[job.arm.name]), jobs, self.at_once)
+        for solver in dict.fromkeys(arm.solver for arm in self.arms):
+            self._solve_with(solver, [job for job in jobs if job.arm.solver == solver], shown)
+
+    def _solve_with(self, solver: str, jobs: Sequence[Job], shown: Mapping[str, Shown]) -> None:
+        if not jobs:
+            return
+        with self.models.tuned(solver) if solver else nullcontext(self.models.solver) as chat:
+            solves = {job.arm.name: self._solve(job.arm, chat, shown[job.arm.name].bank) for job in jobs}
+            side_by_side(lambda job: self._row(job, solves[job.arm.name], shown[job.arm.name]), jobs, self.at_once)
 
     def _replay_guard(self) -> None:
         rows = self.results.rows
@@ -216,11 +226,10 @@ class Run:
                 if not self.results.has(GUARDED, seed, row.id):
                     self._record(row)
 
-    def _solve(self, arm: Arm, bank: MemoryBank | None = None) -> Solve:
-        chat, decides = self.models.solver, arm.use != "all"
+    def _solve(self, arm: Arm, chat: BaseChatModel, bank: MemoryBank | None = None) -> Solve:
         if arm.attempts == 1:
             return solve_once(chat, self.config, arm)
-        return solve_several_times(chat, self.config, arm, self.tries, bank if decides else None)
+        return solve_several_times(chat, self.config, arm, self.tries, None if arm.use == "all" else bank)
 
     def _row(self, job: Job, solve: Solve, source: Shown) -> None:
         if self.results.has(job.arm.name, job.seed, job.problem.id):
@@ -239,7 +248,8 @@ class Run:
     def _expected(self) -> dict[str, int]:
         each = len(self.problems.test) * len(self.config.seeds)
         taught = {teacher.name: len(self.problems.train) for teacher in teachers_of(self.config)}
-        return {**taught, **{arm.name: each for arm in self.arms}}
+        sampled = {arm.name: len(problems) for arm, problems in self._sampled()}
+        return {**taught, **sampled, **{arm.name: each for arm in self.arms}}
 
     def _note_duplicates(self, learned: Sequence[Problem]) -> None:
         path = self.out / DUPLICATES
@@ -248,13 +258,16 @@ class Run:
             write_whole(path, json.dumps([pair.to_json() for pair in pairs], indent=1) + "\n")
 
 
-def run_experiment(config: ExperimentConfig, out: Path, *, console: Console | None = None) -> Path:
+def run_experiment(
+    config: ExperimentConfig, out: Path, *, console: Console | None = None, tuned: Tuned | None = None
+) -> Path:
     """Carry out an experiment with the models its configuration names, and report; returns the page.
 
     Args:
         config: what to do.
         out: folder of the run. One that was stopped, even by a kill, goes on there; no finished row is repeated.
         console: where progress is shown; default standard output.
+        tuned: gives the models of arms with an adapter; protocol `self-improve` alone has such arms.
 
     Raises:
         ExperimentError: the folder belongs to another experiment, or the problems cannot be used; the bank could not be
@@ -263,17 +276,10 @@ def run_experiment(config: ExperimentConfig, out: Path, *, console: Console | No
         MissingDependencyError: the extra `experiments` is not installed.
     """
     from reasoningbank_langgraph.experiments.report import write_report
-    from reasoningbank_langgraph.local.model_choice import resolve_model
 
     console = console or Console()
-    with resolve_model(config.model, temperature=config.temperature) as solver:
-        console.print(f"model: {solver.description}", highlight=False)
-        at_once = solver.server.slots if solver.server else 1
-        other = (
-            resolve_model(config.judge_model, temperature=0) if config.judge_model is not None else nullcontext(solver)
-        )
-        with other as critic:
-            Run(config, out, Models(solver.chat, critic.chat, default_embeddings(), at_once), console).carry_out()
+    with models_of(config, default_embeddings(), console) as models:
+        Run(config, out, models if tuned is None else models._replace(tuned=tuned), console).carry_out()
     write_report(out)
     return out / "report.html"
 

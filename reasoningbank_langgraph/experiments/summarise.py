@@ -20,6 +20,7 @@ from reasoningbank_langgraph.experiments.stats import (
     share,
 )
 from reasoningbank_langgraph.experiments.summary import (
+    AdapterSummary,
     ArmSummary,
     Comparison,
     Group,
@@ -27,6 +28,7 @@ from reasoningbank_langgraph.experiments.summary import (
     LeakAudit,
     NearDuplicate,
     Origin,
+    Retest,
     RowId,
     Summary,
 )
@@ -50,6 +52,7 @@ def summarise(
     duplicates: Sequence[NearDuplicate] = (),
     origin: Origin | None = None,
     leaks: LeakAudit | None = None,
+    adapters: Sequence[AdapterSummary] = (),
 ) -> Summary:
     """Return everything the rows of an experiment say.
 
@@ -59,6 +62,7 @@ def summarise(
         duplicates: train and test problems that are nearly the same.
         origin: models and problems of the run.
         leaks: what the audit found while the texts were there; used where a row has none.
+        adapters: what those of the run were made from.
 
     Raises:
         MissingDependencyError: the extra `experiments` is not installed.
@@ -79,8 +83,10 @@ def summarise(
         comparisons=tuple(comparisons),
         leaks=leaks,
         judges=tuple(_judges(by_arm)),
+        retests=tuple(_retests(configured[0].name, by_arm, compared)) if config.protocol == "self-improve" else (),
+        adapters=tuple(adapters),
         terciles=tuple(terciles(configured[0].name, compared, by_arm)),
-        notes=(*notes(config, arms, comparisons, leaks), *_not_learned(config, by_arm)),
+        notes=(*notes(config, arms, comparisons, leaks, adapters), *_not_learned(config, by_arm)),
     )
 
 
@@ -139,6 +145,9 @@ def _pairs_to_compare(first: str, arms: Sequence[Arm]) -> Iterator[tuple[str, st
         yield CONTROLS[control], control, "control"
     if {"levels", "memory"} <= {*names} - {first}:
         yield "levels", "memory", "levels"
+    for part in ("adapter", "memory"):
+        if {"adapter+memory", part} <= {*names} - {first}:
+            yield "adapter+memory", part, "both"
     for arm in arms:
         alone = unaided_name(arm)
         if alone in names and alone not in (first, arm.name):
@@ -181,6 +190,17 @@ def _comparison(
         unflagged_problems=len(clean),
         says="",
     )
+
+
+def _retests(first: str, rows: Rows, arms: Sequence[Arm]) -> Iterator[Retest]:
+    """Yield what each arm made of what the first one missed, and of what it had right."""
+    before = _outcomes(rows.get(first, ()))
+    for arm in arms:
+        both = {key: right for key, right in _outcomes(rows[arm.name]).items() if key in before}
+        missed = {key: right for key, right in both.items() if not before[key]}
+        had = {key: not right for key, right in both.items() if before[key]}
+        if arm.name != first:
+            yield Retest(arm=arm.name, solved=share(missed), missed=len(missed), broken=share(had), had=len(had))
 
 
 def _adjusted(drafts: Sequence[Comparison]) -> list[Comparison]:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from math import ceil, inf
 
 from reasoningbank_langgraph.experiments.arms import arms_of
-from reasoningbank_langgraph.experiments.config import CONTROLS, ExperimentConfig
+from reasoningbank_langgraph.experiments.config import CONTROLS, TUNED, ExperimentConfig
 from reasoningbank_langgraph.experiments.stats import ALPHA, Interval
 from reasoningbank_langgraph.experiments.summary import (
     NEAR_MEANING,
     NEAR_TEXT,
+    AdapterSummary,
     ArmSummary,
     Comparison,
     Group,
@@ -19,18 +20,23 @@ from reasoningbank_langgraph.experiments.summary import (
 
 QUESTIONS: dict[Group, str] = {
     "arm": "Is an arm better than the first one?",
-    "control": "Is memory better than other text in its place?",
+    "control": "Is memory better than other text in its place, and an adapter than one of other data?",
     "levels": "Are lessons retrieved by levels better than the nearest ones?",
+    "both": "Do memory and adapter add to each other?",
     "same attempts": "Does memory add to several attempts?",
     "matts": "Is a bank learned by MaTTS better than an ordinary one?",
     "bank size": "Is a smaller bank better than the first arm?",
-    "placebo": "Does other text in place of memory change anything?",
+    "placebo": "Does other text in place of memory, or an adapter of other data, change anything?",
 }
 """What the comparisons of a group answer."""
 
 
-_SHOWN = {"memory": ("Memory was", "the lessons"), "examples": ("Examples were", "the examples")}
-"""Arms that have controls, and what they show, for a sentence."""
+_SHOWN = {
+    "adapter": ("The adapter was", "the solutions"),
+    "memory": ("Memory was", "the lessons"),
+    "examples": ("Examples were", "the examples"),
+}
+"""Arms that have controls, and what they show or learned, for a sentence."""
 NEAR_COPY = (
     f"more than {NEAR_TEXT:g} of the letters are the same, numbers and names set aside, or the cosine of the "
     f"embeddings is above {NEAR_MEANING:g}"
@@ -151,7 +157,7 @@ def below_heading(comparisons: Sequence[Comparison]) -> str:
 
 
 def main_comparison(comparisons: Sequence[Comparison]) -> Comparison | None:
-    """Return the comparison of memory with the first arm, else that of examples, else the first there is."""
+    """Return the comparison of adapter, memory or examples with the first arm, else the first there is."""
     of_arms = [comparison for comparison in comparisons if comparison.group == "arm"]
     with_memory = [one for name in _SHOWN for one in of_arms if one.arm == name]
     return next(iter([*with_memory, *of_arms]), None)
@@ -176,10 +182,15 @@ def _against_controls(controls: Sequence[Comparison]) -> Iterator[str]:
 
 
 def notes(
-    config: ExperimentConfig, arms: Sequence[ArmSummary], comparisons: Sequence[Comparison], leaks: LeakAudit | None
+    config: ExperimentConfig,
+    arms: Sequence[ArmSummary],
+    comparisons: Sequence[Comparison],
+    leaks: LeakAudit | None,
+    adapters: Sequence[AdapterSummary] = (),
 ) -> list[str]:
     """Return what a reader should know before believing the figures."""
-    return [*_on_size(config, arms, comparisons), *_on_method(config, arms), *_on_tokens(arms), *_on_leaks(leaks)]
+    on_arms = [*_on_size(config, arms, comparisons), *_on_method(config, arms), *_on_adapters(adapters)]
+    return [*on_arms, *_on_tokens(arms), *_on_leaks(leaks)]
 
 
 def _on_size(config: ExperimentConfig, arms: Sequence[ArmSummary], comparisons: Sequence[Comparison]) -> Iterator[str]:
@@ -209,8 +220,19 @@ def _on_method(config: ExperimentConfig, arms: Sequence[ArmSummary]) -> Iterator
     if config.judge == "oracle" and config.bank is None:
         yield "Reference answers taught the bank. An agent at work has none, and without them it may help less."
     with_memory = any(arm.compared and arm.shown for arm in arms)
-    if with_memory and not {arm.arm for arm in arms} & {*CONTROLS}:
+    if with_memory and not {arm.arm for arm in arms} & {*CONTROLS} - {*TUNED}:
         yield "No control arm: a gain from memory could not be told from the gain from any longer prompt."
+
+
+def _on_adapters(adapters: Sequence[AdapterSummary]) -> Iterator[str]:
+    if not adapters:
+        return
+    names, sizes = [one.adapter for one in adapters], sorted({one.train for one in adapters})
+    rows = " to ".join(f"{size:,}" for size in dict.fromkeys([sizes[0], sizes[-1]]))
+    yield f"Adapters learned {rows} rows in an epoch, drawn by chance where there were more: {_and(names)}."
+    if "adapter-other" not in names:
+        yield "No adapter learned right solutions of other problems: a gain may come from any right solutions."
+    yield "An adapter was trained once: how much a second training would differ was not measured."
 
 
 def _on_tokens(arms: Sequence[ArmSummary]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 - `harvest`: training data from attempts that were checked, with a card that says where each row comes from
 - `adapters`: adapters side by side: used only if better than what they replace, and taken out of use again
+- `improvement`: does a model get better by what it solved itself? Experiments whose arms are tuned
 - `tuning`: `tune`: train a LoRA adapter, stop where the validation loss does, go on after a kill
 - `settings`: how an adapter is trained
 - `trainer`: the trainer of TRL as `tune` sets it up, and how far it is

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reasoningbank_langgraph.errors import TuneError
+from reasoningbank_langgraph.local import packaged_model_path
+from reasoningbank_langgraph.local.model_files import PACKAGED, known_model_file
 from reasoningbank_langgraph.train.adapter_file import ARCHITECTURES
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reasoningbank_langgraph.train.rows import Row
+
+
+def base_path(name: str | None) -> Path:
+    """Return the file or folder of a model: the path, or where a pulled one lies, or for None the packaged one."""
+    entry = known_model_file(name or PACKAGED)
+    if entry is None:
+        return Path(str(name))
+    return packaged_model_path() if entry.name == PACKAGED else entry.path()
+
+
+def gguf_of(name: str | None) -> Path:
+    """Return the file of a model that can be tuned and served here.
+
+    Raises:
+        TuneError: it is none that lies on this disk.
+    """
+    path = base_path(name).expanduser().absolute()
+    if not path.is_file():
+        raise TuneError(f"{name} is no GGUF file on this disk: adapters are tuned and served on this machine")
+    return path
 
 
 class Base(NamedTuple):

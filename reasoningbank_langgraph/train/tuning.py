@@ -60,8 +60,7 @@ def tune(
         TuneError: the data, the base or the folder cannot be used, or the loss is not a number any more.
         MissingDependencyError: the extra `train` is not installed.
     """
-    if missing := next((name for name in _LIBRARIES if find_spec(name) is None), None):
-        raise MissingDependencyError(missing, "train")
+    require_libraries()
     data, base, out = (Path(path).expanduser().absolute() for path in (data, base, out))
     if not base.exists():
         raise TuneError(f"there is no base {base}: name a GGUF file or a folder")
@@ -74,6 +73,12 @@ def tune(
             card = _train(rows, base, {"data": str(data), **origin}, out, settings, progress)
     shutil.rmtree(out / _CHECKPOINTS, ignore_errors=True)
     return card
+
+
+def require_libraries() -> None:
+    """Raise `MissingDependencyError` unless the extra `train` is installed."""
+    if missing := next((name for name in _LIBRARIES if find_spec(name) is None), None):
+        raise MissingDependencyError(missing, "train")
 
 
 def _claim(out: Path, wanted: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from reasoningbank_langgraph.experiments import calls
 from reasoningbank_langgraph.experiments import run as running
 from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.local import model_choice
@@ -96,7 +97,7 @@ def test_a_model_on_this_machine_is_given_as_many_problems_as_it_works_on_at_onc
     pools = []
     monkeypatch.setattr(model_choice, "resolve_model", lambda *_, **__: chosen)
     monkeypatch.setattr(running, "default_embeddings", HashEmbeddings)
-    monkeypatch.setattr(running, "ThreadPoolExecutor", lambda count: pools.append(count) or ThreadPoolExecutor(count))
+    monkeypatch.setattr(calls, "ThreadPoolExecutor", lambda count: pools.append(count) or ThreadPoolExecutor(count))
     settings = worlds.config(tmp_path, arms=("baseline",), concurrency=wanted)
     running.run_experiment(settings, tmp_path / "out", console=Console(file=io.StringIO()))
     assert pools == [at_once]

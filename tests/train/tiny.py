@@ -18,10 +18,10 @@ TEMPLATE = (
 )
 
 
-def write_tiny_model(path, architecture="qwen2", *, template=TEMPLATE):
+def write_tiny_model(path, architecture="qwen2", *, template=TEMPLATE, context=512):
     """Write the model; `llama` has its query and key rows in llama.cpp's order, `qwen2` and `qwen3` as they are."""
     writer = gguf.GGUFWriter(path, architecture)
-    writer.add_context_length(512)
+    writer.add_context_length(context)
     writer.add_embedding_length(WIDTH)
     writer.add_block_count(LAYERS)
     writer.add_feed_forward_length(INNER)

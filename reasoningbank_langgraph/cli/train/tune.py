@@ -14,6 +14,15 @@ from reasoningbank_langgraph.cli.terminal import console, named_errors, progress
 if TYPE_CHECKING:
     from reasoningbank_langgraph.train import Card, TuneProgress
 
+Rank = Annotated[int, typer.Option(min=1, help="Rank of the adapter.")]
+Epochs = Annotated[float, typer.Option(help="How often each row is learned, at most.")]
+LearningRate = Annotated[float, typer.Option(help="Learning rate of the adapter at its highest.")]
+Batch = Annotated[int, typer.Option(min=1, help="Rows a step.")]
+Longest = Annotated[int, typer.Option(min=1, help="Tokens of a row; longer ones are left out.")]
+Patience = Annotated[int, typer.Option(min=1, help="Validations in a row that may bring no lower loss.")]
+TUNING = ("rank", "epochs", "learning_rate", "batch", "longest", "patience")
+"""Options of every command that trains."""
+
 
 def tune(
     data: Annotated[
@@ -21,13 +30,13 @@ def tune(
     ],
     base: Annotated[str, typer.Option(help="PATH.gguf, a pulled model, or a folder of Hugging Face.")],
     out: Annotated[Path, typer.Option(help="Folder for the adapter; used again, it goes on or does nothing.")],
-    rank: Annotated[int, typer.Option(min=1, help="Rank of the adapter.")] = 8,
+    rank: Rank = 8,
     targets: Annotated[str, typer.Option(help="Layers to adapt.")] = "q_proj,k_proj,v_proj,o_proj",
-    epochs: Annotated[float, typer.Option(help="How often each row is learned, at most.")] = 3.0,
-    learning_rate: Annotated[float, typer.Option(help="At its highest.")] = 2e-4,
-    batch: Annotated[int, typer.Option(min=1, help="Rows a step.")] = 8,
-    longest: Annotated[int, typer.Option(min=1, help="Tokens of a row; longer ones are left out.")] = 1024,
-    patience: Annotated[int, typer.Option(min=1, help="Validations in a row that may bring no lower loss.")] = 2,
+    epochs: Epochs = 3.0,
+    learning_rate: LearningRate = 2e-4,
+    batch: Batch = 8,
+    longest: Longest = 1024,
+    patience: Patience = 2,
     seed: Annotated[int, typer.Option(help="Of the order of rows and of the first weights.")] = 0,
 ) -> None:
     """Train a LoRA adapter of a local model on conversations, and write it for PEFT and for llama.cpp.
@@ -37,25 +46,15 @@ def tune(
     """
     from reasoningbank_langgraph.train import TuneSettings
     from reasoningbank_langgraph.train import tune as train
+    from reasoningbank_langgraph.train.base import base_path
 
     if min(epochs, learning_rate) <= 0:
         raise typer.BadParameter("--epochs and --learning-rate are above 0")
     layers = tuple(targets.split(","))
     settings = TuneSettings(rank, layers, epochs, learning_rate, batch, longest, patience, seed)
     with named_errors(), _progress() as update:
-        card = train(data, base=_base(base), out=out, settings=settings, progress=update)
+        card = train(data, base=base_path(base), out=out, settings=settings, progress=update)
     _report(card, out)
-
-
-def _base(name: str) -> Path:
-    """Return the file or folder of a model: that of a pulled one, or the path."""
-    from reasoningbank_langgraph.local import packaged_model_path
-    from reasoningbank_langgraph.local.model_files import PACKAGED, known_model_file
-
-    entry = known_model_file(name)
-    if entry is None:
-        return Path(name)
-    return packaged_model_path() if entry.name == PACKAGED else entry.path()
 
 
 @contextmanager

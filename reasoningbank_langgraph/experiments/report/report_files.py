@@ -14,6 +14,7 @@ from reasoningbank_langgraph.experiments.prompts_file import PROMPTS
 from reasoningbank_langgraph.experiments.report.page import SentPrompts, page
 from reasoningbank_langgraph.experiments.report.plots import draw
 from reasoningbank_langgraph.experiments.results import (
+    ADAPTERS,
     CONFIG,
     DUPLICATES,
     LEAKS,
@@ -23,7 +24,7 @@ from reasoningbank_langgraph.experiments.results import (
     Results,
 )
 from reasoningbank_langgraph.experiments.summarise import summarise
-from reasoningbank_langgraph.experiments.summary import LeakAudit, NearDuplicate, Origin, Summary
+from reasoningbank_langgraph.experiments.summary import AdapterSummary, LeakAudit, NearDuplicate, Origin, Summary
 from reasoningbank_langgraph.files import write_whole
 from reasoningbank_langgraph.records import Record
 
@@ -37,8 +38,8 @@ def write_report(out: Path) -> Summary:
     page names the problems and shows no text, and the leak audit is the one that was made while they were.
 
     Args:
-        out: holds `config.json` and `results.jsonl`; `origin.json`, `duplicates.json`, `leaks.json`, `texts.jsonl` and
-            `prompts.jsonl` are used if there.
+        out: holds `config.json` and `results.jsonl`; `origin.json`, `duplicates.json`, `leaks.json`, `adapters.json`,
+            `texts.jsonl` and `prompts.jsonl` are used if there.
 
     Returns:
         What `summary.json` holds.
@@ -51,7 +52,7 @@ def write_report(out: Path) -> Summary:
     rows = [row.model_copy(update={"arm": present_name(row.arm, config.protocol)}) for row in Results(out).rows]
     if not rows:
         raise ExperimentError(f"{out} holds no results yet: let the experiment run first")
-    summary = summarise(rows, config, _duplicates(out), _origin(out), _leaks(out))
+    summary = summarise(rows, config, _duplicates(out), _origin(out), _leaks(out), _adapters(out))
     pictures = draw(rows, summary)
     for name, picture in pictures.items():
         (out / name).write_bytes(picture.light)
@@ -73,6 +74,11 @@ def _config(out: Path) -> ExperimentConfig:
 def _duplicates(out: Path) -> list[NearDuplicate]:
     path = out / DUPLICATES
     return [NearDuplicate.model_validate(entry) for entry in _json(path)] if path.exists() else []
+
+
+def _adapters(out: Path) -> list[AdapterSummary]:
+    path = out / ADAPTERS
+    return [AdapterSummary.model_validate(entry) for entry in _json(path)] if path.exists() else []
 
 
 def _origin(out: Path) -> Origin | None:

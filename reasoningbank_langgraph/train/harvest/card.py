@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 from pydantic import Field
@@ -62,6 +63,8 @@ class Harvest(Record):
     runs: tuple[str, ...] = ()
     """Folders of the experiments."""
     judges: tuple[str, ...]
+    outcome: Literal["success", "failure"] = "success"
+    """Of the solutions that rows are made of."""
     samples: int
     prompt_hash: str
     """Names the wording that every task is asked in."""
@@ -87,6 +90,8 @@ class Harvest(Record):
         source = [*([f"the bank `{_labels(self.namespace)}`"] if self.namespace else []), *map(_code, self.runs)]
         yield f"# Training data from {', '.join(source)}\n"
         yield f"Made {self.created_at:%Y-%m-%d %H:%M} UTC from {self.solutions} solutions. Digest `{self.digest}`.\n"
+        if self.outcome == "failure":
+            yield "The solutions are wrong ones, for an adapter that is the control of another.\n"
         yield "| file | rows | tasks |\n|---|---|---|"
         yield from (f"| `{name}` | {file.rows} | {file.tasks} |" for name, file in self.files.items())
         yield "\n## Left out\n\n| why | solutions |\n|---|---|"

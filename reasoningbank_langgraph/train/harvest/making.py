@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from reasoningbank_langgraph.errors import HarvestError
 from reasoningbank_langgraph.math_solver import solve_prompt
@@ -34,6 +34,7 @@ Messages = list[dict[str, str]]
 def harvest(
     path: str | os.PathLike[str],
     bank: BankReader | None = None,
+    outcome: Literal["success", "failure"] = "success",
     *,
     runs: Iterable[str | os.PathLike[str]] = (),
     arms: Sequence[str] = (),
@@ -44,7 +45,10 @@ def harvest(
     prompt: Prompt | None = None,
     embeddings: Embeddings | None = None,
 ) -> Harvest:
-    """Make training data of a bank, of runs of experiments, or of both, as `MemoryBank.harvest` explains."""
+    """Make training data of a bank, of runs of experiments, or of both, as `MemoryBank.harvest` explains.
+
+    With the outcome `failure` the rows are wrong solutions, for an adapter that is the control of another.
+    """
     if samples < 1 or not 0 <= validation < 1:
         raise ValueError(f"samples is 1 or more and validation 0 or more and below 1, got {samples} and {validation}")
     folder, folders, left_out = Path(path), [Path(run) for run in runs], Counter[str]()
@@ -54,7 +58,8 @@ def harvest(
     checked = _checked(found, bank, judges, left_out)
     right, wrong = _usable(checked, held_out, left_out, bare=prompt is not None)
     asked, weighty = _asked(prompt or _of_math_solver), missed_first(checked)
-    rows = [_example(asked, one, weighty) for one in best(right, samples, left_out)]
+    chosen = best(right if outcome == "success" else wrong, samples, left_out)
+    rows = [_example(asked, one, weighty) for one in chosen]
     preferences = [_preference(asked, *pair) for pair in pairs([*right, *wrong], samples)]
     if not (rows or preferences):
         reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "there are no solutions"
@@ -65,6 +70,7 @@ def harvest(
         namespace=namespace,
         runs=tuple(run.name for run in folders),
         judges=tuple(judges),
+        outcome=outcome,
         samples=samples,
         prompt_hash=prompt_hash(*(message["content"] for message in template)),
         not_in=held_out.files,

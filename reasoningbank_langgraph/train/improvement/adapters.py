@@ -1,0 +1,149 @@
+"""The adapters of an experiment: harvested, trained and served when an arm asks for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from reasoningbank_langgraph.errors import ExperimentError
+from reasoningbank_langgraph.experiments.arms import LEARNING, OTHER_SAMPLES, SAMPLES, arms_of
+from reasoningbank_langgraph.experiments.results import ADAPTERS
+from reasoningbank_langgraph.experiments.summary import AdapterSummary
+from reasoningbank_langgraph.files import write_whole
+from reasoningbank_langgraph.local.model_choice import resolve_model
+from reasoningbank_langgraph.train.harvest import harvest, read_card
+from reasoningbank_langgraph.train.harvest.card import CARD
+from reasoningbank_langgraph.train.improvement.datasets import characters_taught, write_equal_sets
+from reasoningbank_langgraph.train.rows import TRAIN, VALIDATION
+from reasoningbank_langgraph.train.settings import TuneSettings
+from reasoningbank_langgraph.train.tuning import tune
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
+
+    from reasoningbank_langgraph.experiments.config import ExperimentConfig
+    from reasoningbank_langgraph.train.card import Card
+
+TRAINING = "training"
+_FOLDER = "adapters"
+_TOLD = "sets.json"
+"""The file that the training data of a run has when it is whole."""
+_SOURCES = {"adapter": (LEARNING, SAMPLES), "adapter-other": (OTHER_SAMPLES,), "adapter-wrong": (LEARNING, SAMPLES)}
+"""The arms whose solutions each adapter learns from. A problem that `learning` missed weighs more."""
+
+
+@contextmanager
+def serve(folder: Path, temperature: float) -> Iterator[BaseChatModel]:
+    """Serve an adapter with its base on this machine."""
+    with resolve_model(str(folder), temperature=temperature) as resolved:
+        yield resolved.chat
+
+
+class Workshop(NamedTuple):
+    """What makes and serves adapters."""
+
+    tune: Callable[..., Card] = tune
+    serve: Callable[[Path, float], AbstractContextManager[BaseChatModel]] = serve
+    """From the folder of an adapter and a temperature to the model that has it."""
+
+
+class Adapters:
+    """The adapters of a run, by the names of its arms.
+
+    Args:
+        config: of the run.
+        out: its folder, with the rows of everything that is learned from.
+        base: the model that is tuned.
+        embeddings: tell near copies of test problems by meaning.
+        workshop: makes and serves them.
+    """
+
+    def __init__(
+        self, config: ExperimentConfig, out: Path, base: Path, embeddings: Embeddings, workshop: Workshop
+    ) -> None:
+        self.config, self.out, self.base, self.embeddings, self.workshop = config, out, base, embeddings, workshop
+        self.names = list(dict.fromkeys(arm.solver for arm in arms_of(config) if arm.solver))
+
+    @contextmanager
+    def model(self, name: str) -> Iterator[BaseChatModel]:
+        """Return the model with an adapter; what it needs is made unless it is there.
+
+        Raises:
+            HarvestError: there is nothing to learn from.
+            TuneError: there is too little of it, or the base cannot be tuned.
+            ModelError: the model cannot be served.
+        """
+        sets, folder = self._sets(), self.out / _FOLDER / name
+        card = self.workshop.tune(sets / name, base=self.base, out=folder, settings=settings_of(self.config))
+        self._note(name, card)
+        with self.workshop.serve(folder, self.config.temperature) as chat:
+            yield chat
+
+    def _sets(self) -> Path:
+        """Return the folder of the training data, made once: adapters of one run learn from the same solutions."""
+        sets = self.out / TRAINING
+        if not (sets / _TOLD).exists():
+            folders = {name: self._harvested(name) for name in self.names}
+            write_equal_sets(folders, sets, self.config.seeds[0])
+            write_whole(sets / _TOLD, json.dumps(self.names) + "\n")
+        return sets
+
+    def _harvested(self, name: str) -> Path:
+        folder = self.out / TRAINING / f"harvest-{name}"
+        if not (folder / CARD).exists():
+            harvest(
+                folder,
+                None,
+                "failure" if name == "adapter-wrong" else "success",
+                runs=[self.out],
+                arms=_SOURCES[name],
+                not_in=[self.config.test],
+                samples=_samples(name, self.config),
+                embeddings=self.embeddings,
+            )
+        return folder
+
+    def _note(self, name: str, card: Card) -> None:
+        """Write down, without texts, what an adapter was made from and how well it fits."""
+        path, made = self.out / ADAPTERS, read_card(self.out / TRAINING / f"harvest-{name}")
+        there = json.loads(path.read_bytes()) if path.exists() else []
+        told = AdapterSummary(
+            adapter=name,
+            solutions=made.solutions,
+            left_out=dict(made.left_out),
+            harvested=sum(made.files[name].rows for name in (TRAIN, VALIDATION)),
+            train=card.train,
+            validation=card.validation,
+            too_long=card.left_out,
+            characters=characters_taught(self.out / TRAINING / name),
+            data_sha256=card.data_sha256,
+            loss_before=card.before,
+            loss_after=card.after,
+            steps=card.steps,
+            best_step=card.best_step,
+            seconds=card.seconds,
+        )
+        kept = [entry for entry in there if entry["adapter"] != name]
+        write_whole(path, json.dumps([*kept, told.to_json()], indent=1) + "\n")
+
+
+def _samples(name: str, config: ExperimentConfig) -> int:
+    """Return the most solutions of a task: a control draws from all of them."""
+    return 4 if name == "adapter" else config.samples + 1
+
+
+def settings_of(config: ExperimentConfig) -> TuneSettings:
+    """Return the settings of the training that a configuration names.
+
+    Raises:
+        ExperimentError: there is no such setting, or it makes no sense.
+    """
+    try:
+        given = {**config.tune, **({"targets": tuple(config.tune["targets"])} if "targets" in config.tune else {})}
+        return TuneSettings(**given)
+    except (TypeError, ValueError) as error:
+        raise ExperimentError(f"the settings of the adapters cannot be used: {error}") from error
