@@ -66,6 +66,7 @@ def offline(tmp_path, monkeypatch):
         monkeypatch.setattr(EMBEDDER.format(module), lambda: embedder)
     monkeypatch.setattr("langchain.chat_models.init_chat_model", ToolAdder)
     monkeypatch.setattr("reasoningbank_langgraph.local.start_local_model", lambda *_, **__: Server())
+    monkeypatch.setattr("reasoningbank_langgraph.local.adapter_in_use", lambda _: ("model.gguf", None))
     monkeypatch.setattr("langgraph.checkpoint.postgres.PostgresSaver.from_conn_string", saver)
     monkeypatch.setattr("langgraph.store.postgres.PostgresStore.from_conn_string", postgres_store)
     monkeypatch.setattr(ChromaStore, "from_server", lambda *_: ChromaStore.from_path("server"))

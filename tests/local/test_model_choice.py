@@ -10,12 +10,15 @@ import pytest
 from reasoningbank_langgraph.chat.context import context_tokens
 from reasoningbank_langgraph.chat.models import chat_model, openai_model
 from reasoningbank_langgraph.chat.parameters import is_weak
-from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
+from reasoningbank_langgraph.errors import AdapterError, MissingDependencyError, ModelServerError, ModelUnavailableError
+from reasoningbank_langgraph.files import append_line
 from reasoningbank_langgraph.local import model_choice
+from reasoningbank_langgraph.local.adapters import HISTORY, Decision
 from reasoningbank_langgraph.local.model_choice import resolve_model
 from reasoningbank_langgraph.local.model_files import MODEL_FILES
 from reasoningbank_langgraph.local.tuned import digest
 from reasoningbank_langgraph.testing import ScriptedChatModel
+from tests.train.adapted import adapter_in
 
 SERVER = "http://127.0.0.1:9/v1"  # nothing listens there
 
@@ -285,3 +288,30 @@ def test_without_langchain_another_provider_names_the_extra(monkeypatch):
 def test_an_address_given_wins_over_the_environment(environment):
     environment.setenv("OPENAI_BASE_URL", SERVER)
     assert openai_model("m", base_url="http://127.0.0.1:8/v1").openai_api_base == "http://127.0.0.1:8/v1"
+
+
+def test_a_folder_of_adapters_is_the_one_in_use_or_their_base(started, tmp_path):
+    sums, more = (adapter_in(tmp_path / "adapters", name) for name in ("sums", "more"))
+    chosen = [resolve_model(str(tmp_path / "adapters")).description]
+    told = {"base_sha256": digest(tmp_path / "base.gguf"), "outcome": "accepted"}
+    for folder in (sums, more):
+        decision = Decision(adapter=folder.name, sha256=digest(folder / f"{folder.name}.gguf"), **told)
+        append_line(tmp_path / "adapters" / HISTORY, decision.to_json())
+    chosen.append(resolve_model(str(tmp_path / "adapters")).description)
+    chosen.append(resolve_model(str(sums)).description)
+    assert [server.adapter for server in started] == [None, more / "more.gguf", sums / "sums.gguf"]
+    assert {server.path for server in started} == {str(tmp_path / "base.gguf")}
+    assert [description.partition(": ")[2] for description in chosen] == [
+        f"the base, as no adapter of {tmp_path / 'adapters'} is accepted",
+        f"the adapter in use in {tmp_path / 'adapters'}",
+        "the tuned model you named",
+    ]
+
+
+def test_a_folder_whose_adapter_in_use_has_changed_is_no_model(started, tmp_path):
+    sums = adapter_in(tmp_path / "adapters", "sums")
+    told = {"adapter": "sums", "sha256": "another", "base_sha256": "its", "outcome": "accepted"}
+    append_line(tmp_path / "adapters" / HISTORY, Decision(**told).to_json())
+    with pytest.raises(AdapterError, match=r"weights are not those that were accepted"):
+        resolve_model(str(sums.parent))
+    assert started == []

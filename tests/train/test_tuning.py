@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from reasoningbank_langgraph.errors import TuneError
+from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.train import Card, TuneSettings, tune
 from reasoningbank_langgraph.train import tuning as module
 from reasoningbank_langgraph.train.base import fitting, load_base
@@ -36,6 +37,7 @@ def assert_same_weights(one, other):
 def test_the_command_trains_and_says_how_well_and_at_what_cost(trained):
     card = Card.read(trained.out)
     assert (card.train, card.validation, card.left_out, card.steps) == (8, 4, 0, 16)
+    assert (card.data, card.tasks) == (str(trained.data), sorted(task_key(f"{number} + 1") for number in range(12)))
     assert card.after < card.before / 2
     assert card.after == min(point.validation_loss for point in card.curve)
     assert f"validation loss {card.before:.4f} without the adapter, {card.after:.4f} with it" in trained.printed

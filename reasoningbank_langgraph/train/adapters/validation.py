@@ -43,10 +43,11 @@ def clear_problems(path: Path, card: Card) -> Validation:
     if unanswered := next((problem.id for problem in every if problem.answer is None), None):
         raise TrialError(f"problem {unanswered!r} of {path} has no answer: a trial grades by known answers")
     told, unchecked = _told(card)
-    leaks, left_out, problems = HeldOut(every).given_away(told), Counter[str](), dict[str, Problem]()
+    leaks, known = HeldOut(every).given_away(told), set(card.tasks)
+    left_out, problems = Counter[str](), dict[str, Problem]()
     for place, problem in enumerate(every):
         key = task_key(problem.text)
-        reason = leaks.get(place) or ("same task" if key in card.tasks else "twice" if key in problems else "")
+        reason = leaks.get(place) or ("same task" if key in known else "twice" if key in problems else "")
         if reason:
             left_out[reason] += 1
         else:
