@@ -10,15 +10,11 @@ import pytest
 from reasoningbank_langgraph.chat.context import context_tokens
 from reasoningbank_langgraph.chat.models import chat_model, openai_model
 from reasoningbank_langgraph.chat.parameters import is_weak
-from reasoningbank_langgraph.errors import AdapterError, MissingDependencyError, ModelServerError, ModelUnavailableError
-from reasoningbank_langgraph.files import append_line
-from reasoningbank_langgraph.local import model_choice
-from reasoningbank_langgraph.local.adapters import HISTORY, Decision
+from reasoningbank_langgraph.errors import MissingDependencyError, ModelServerError, ModelUnavailableError
 from reasoningbank_langgraph.local.model_choice import resolve_model
 from reasoningbank_langgraph.local.model_files import MODEL_FILES
-from reasoningbank_langgraph.local.tuned import digest
 from reasoningbank_langgraph.testing import ScriptedChatModel
-from tests.train.adapted import adapter_in
+from tests.local.conftest import FakeServer
 
 SERVER = "http://127.0.0.1:9/v1"  # nothing listens there
 
@@ -30,33 +26,6 @@ def environment(monkeypatch, tmp_path):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     return monkeypatch
-
-
-class FakeServer:
-    """Stands where `start_local_model` would start one; the start itself is the subject of test_local."""
-
-    def __init__(self, path, adapter):
-        self.path, self.adapter, self.closed = path, adapter, False
-        self.model_name = str(path or "packaged")
-
-    def chat_model(self, **settings):
-        self.settings = settings
-        return ScriptedChatModel([])
-
-    def close(self):
-        self.closed = True
-
-
-@pytest.fixture
-def started(monkeypatch):
-    servers = []
-
-    def start(path, *, adapter):
-        servers.append(FakeServer(path, adapter))
-        return servers[-1]
-
-    monkeypatch.setattr(model_choice, "start_local_model", start)
-    return servers
 
 
 def payload(model, **bound):
@@ -224,36 +193,6 @@ def test_a_server_that_lists_no_models_is_named(listing, environment, answer, pr
         resolve_model()
 
 
-@pytest.fixture
-def adapter(tmp_path):
-    """The folder of an adapter, as a card describes it."""
-    (base := tmp_path / "base.gguf").write_bytes(b"weights")
-    (folder := tmp_path / "adds").mkdir()
-    card = {"base": str(base), "base_sha256": digest(base), "adapter": "adds.gguf"}
-    (folder / "card.json").write_text(json.dumps(card))
-    return folder
-
-
-def test_the_folder_of_an_adapter_means_its_base_with_the_adapter(adapter, started):
-    resolved = resolve_model(str(adapter))
-    assert (started[0].path, started[0].adapter) == (str(adapter.parent / "base.gguf"), adapter / "adds.gguf")
-    assert "the tuned model you named" in resolved.description
-
-
-def test_an_adapter_is_not_put_on_other_weights(adapter, started):
-    base = adapter.parent / "base.gguf"
-    base.write_bytes(b"others")
-    with pytest.raises(ModelUnavailableError, match=r"base\.gguf is not the file that it was tuned on"):
-        resolve_model(str(adapter))
-    base.unlink()
-    with pytest.raises(ModelUnavailableError, match=r"is not a GGUF file on this disk: start_local_model\(GGUF"):
-        resolve_model(str(adapter))
-    (adapter / "card.json").write_text("{}")
-    with pytest.raises(ModelUnavailableError, match="its card is of other things"):
-        resolve_model(str(adapter))
-    assert started == []
-
-
 @pytest.mark.network
 def test_a_server_that_is_not_there_is_named(environment):
     environment.setenv("OPENAI_BASE_URL", SERVER)
@@ -288,30 +227,3 @@ def test_without_langchain_another_provider_names_the_extra(monkeypatch):
 def test_an_address_given_wins_over_the_environment(environment):
     environment.setenv("OPENAI_BASE_URL", SERVER)
     assert openai_model("m", base_url="http://127.0.0.1:8/v1").openai_api_base == "http://127.0.0.1:8/v1"
-
-
-def test_a_folder_of_adapters_is_the_one_in_use_or_their_base(started, tmp_path):
-    sums, more = (adapter_in(tmp_path / "adapters", name) for name in ("sums", "more"))
-    chosen = [resolve_model(str(tmp_path / "adapters")).description]
-    told = {"base_sha256": digest(tmp_path / "base.gguf"), "outcome": "accepted"}
-    for folder in (sums, more):
-        decision = Decision(adapter=folder.name, sha256=digest(folder / f"{folder.name}.gguf"), **told)
-        append_line(tmp_path / "adapters" / HISTORY, decision.to_json())
-    chosen.append(resolve_model(str(tmp_path / "adapters")).description)
-    chosen.append(resolve_model(str(sums)).description)
-    assert [server.adapter for server in started] == [None, more / "more.gguf", sums / "sums.gguf"]
-    assert {server.path for server in started} == {str(tmp_path / "base.gguf")}
-    assert [description.partition(": ")[2] for description in chosen] == [
-        f"the base, as no adapter of {tmp_path / 'adapters'} is accepted",
-        f"the adapter in use in {tmp_path / 'adapters'}",
-        "the tuned model you named",
-    ]
-
-
-def test_a_folder_whose_adapter_in_use_has_changed_is_no_model(started, tmp_path):
-    sums = adapter_in(tmp_path / "adapters", "sums")
-    told = {"adapter": "sums", "sha256": "another", "base_sha256": "its", "outcome": "accepted"}
-    append_line(tmp_path / "adapters" / HISTORY, Decision(**told).to_json())
-    with pytest.raises(AdapterError, match=r"weights are not those that were accepted"):
-        resolve_model(str(sums.parent))
-    assert started == []
