@@ -12,11 +12,11 @@
 - `tries`: finished attempts of the arms that make several: what several arms ask of the model, it is asked once
 - `guarded`: what a guard makes of the rows of two arms
 - `calls`: the models, and the calls behind a row: what they took, and what failed in them
-- `results`: the rows, one for each problem, arm and seed, appended as they come and never written twice
-- `prompts_file`: the prompts that were sent, each once, so that a reader can check what the arms differ in
+- `results`: the rows, one for each problem, arm and seed, appended as they come and never written twice; the prompts
 - `progress`: what a person sees meanwhile: one line for each arm, with what is left and what it has cost so far
 - `stats`: intervals and tests for paired outcomes; the unit is the problem, with all its seeds
 - `summary`: what an experiment found: the records of `summary.json`
+- `training`: what training brought, adapter by adapter and cycle by cycle: more of these records
 - `terciles`: where a memory helps: on problems near to what was learned, on long solutions, or everywhere alike
 - `summarise`: from rows to a summary
 - `probe`: which form of memory helps a model on a file of problems, and what to do about it

@@ -17,6 +17,8 @@ LEARNING = "learning"
 """Name of the arm under which the rows of the train problems stand."""
 SAMPLES, OTHER_SAMPLES = f"{LEARNING}-samples", f"{LEARNING}-other"
 """Arms that solve the train problems, and others, several times: adapters learn from their solutions."""
+CYCLE = "cycle-"
+"""Begins the names of the arms of protocol `compound`: the base is `cycle-0`."""
 GUARDED = "guarded"
 """The arm that makes no attempt: a guard takes each row from `baseline` or from `memory`."""
 _EARLIER = re.compile(r"matts-(parallel|sequential)-(\d+)(\+memory)?")
@@ -82,13 +84,14 @@ class Arm(NamedTuple):
 
 def arms_of(config: ExperimentConfig) -> list[Arm]:
     """Return the arms a configuration asks for, each once; the first is what the others are compared with."""
-    arms = _scaling_arms(config) if config.protocol == "scaling" else _named_arms(config)
+    makers = {"scaling": _scaling_arms, "compound": _cycle_arms}
+    arms = makers.get(config.protocol, _named_arms)(config)
     return list({arm.name: arm._replace(fixed_k=config.fixed_k) for arm in arms}.values())
 
 
 def teachers_of(config: ExperimentConfig) -> list[Arm]:
     """Return the arms in which the banks of a configuration are learned from train problems."""
-    if config.protocol == "stream" or config.bank is not None:
+    if config.protocol in ("stream", "compound") or config.bank is not None:
         return []
     return list({arm.teacher.name: arm.teacher for arm in arms_of(config) if arm.memory != "none"}.values())
 
@@ -160,6 +163,20 @@ def _scaling_arms(config: ExperimentConfig) -> list[Arm]:
     """No bank, an ordinary one or one of MaTTS, times the attempts, times the modes (paper section 4.3)."""
     several = [arm for bank in ("", "memory", "matts") for arm in _several(config, bank)]
     return [Arm("baseline"), Arm("memory", "retrieved"), *several]
+
+
+def _cycle_arms(config: ExperimentConfig) -> list[Arm]:
+    """The base alone, and what each cycle has left: the model as it is then, with the memory of the bank so far."""
+    after = [f"{CYCLE}{number}" for number in range(1, config.cycles + 1)]
+    return [Arm(f"{CYCLE}0"), *(Arm(name, "retrieved", solver=name) for name in after)]
+
+
+def learners_of(config: ExperimentConfig) -> list[Arm]:
+    """Return the arms of protocol `compound` that solve the train problems, one a cycle: by MaTTS, with the bank."""
+    if config.protocol != "compound":
+        return []
+    names = [f"{LEARNING}-{number}" for number in range(1, config.cycles + 1)]
+    return [Arm(name, "retrieved", config.samples, matts=True) for name in names]
 
 
 def _several(config: ExperimentConfig, bank: str) -> list[Arm]:

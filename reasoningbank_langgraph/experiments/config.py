@@ -12,7 +12,7 @@ from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.errors import InvalidRecordError
 from reasoningbank_langgraph.records import Record, Score
 
-Protocol = Literal["phase1", "stream", "scaling", "self-improve"]
+Protocol = Literal["phase1", "stream", "scaling", "self-improve", "compound"]
 Truth = Literal["oracle", "self"]
 OutcomeFilter = Literal["both", "success", "failure"]
 Positive = Annotated[int, Field(ge=1)]
@@ -77,8 +77,12 @@ class ExperimentConfig(Record):
     other_train: Path | None = None
     """JSONL of the problems that the adapter of arm `adapter-other` learns from, as many as of `train`."""
     samples: Annotated[int, Field(ge=2)] = 8
-    """Protocol `self-improve`: attempts at a train problem, whose solutions adapters learn from: the first at the
-    temperature of the solver, the others at 0.7, as in all arms of several attempts."""
+    """Attempts at a train problem, whose solutions adapters learn from: the first at the temperature of the solver, the
+    others at 0.7, as in all arms of several attempts."""
+    validation: Path | None = None
+    """Protocol `compound`: JSONL of the problems that say whether an adapter is used."""
+    cycles: Positive = 3
+    """Protocol `compound`: the most there are."""
     tune: Mapping[str, Any] = {}
     """Settings of the adapters, by their names in `TuneSettings`; those that are not here are its defaults."""
     arms: tuple[str, ...] = ("baseline", "memory")
@@ -169,6 +173,8 @@ class ExperimentConfig(Record):
             raise InvalidRecordError(f"{tuned[0]} is a model with an adapter: use protocol 'self-improve'")
         if self.protocol == "self-improve" and (missing := {*IMPROVING} - {*self.arms, "adapter-other"}):
             raise InvalidRecordError(f"protocol 'self-improve' needs the arms {', '.join(sorted(missing))} too")
+        if (self.protocol == "compound") != (self.validation is not None):
+            raise InvalidRecordError("protocol 'compound' needs validation problems, and no other takes some")
         if ("adapter-other" in self.arms) != (self.other_train is not None):
             raise InvalidRecordError("adapter-other and other_train belong together: the problems it learns from")
         return self

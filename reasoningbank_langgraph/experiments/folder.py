@@ -31,6 +31,8 @@ _DEFAULTS: dict[str, Any] = {
     "other_train": None,
     "samples": 8,
     "tune": {},
+    "validation": None,
+    "cycles": 3,
 }
 """Settings that earlier versions did not have, as they are without them."""
 

@@ -112,15 +112,15 @@ class Learner:
         return shown.for_weak() if self._weak else shown
 
     @contextmanager
-    def opened(self, store: BaseStore) -> Iterator[Self]:
-        """Open the threads and let the loop work with a store.
+    def opened(self, store: BaseStore, *, filled: bool = False) -> Iterator[Self]:
+        """Open the threads and let the loop work with a store; `filled` allows for a bank that others began.
 
         Raises:
             ExperimentError: the store holds a bank and there are no threads: it is not one of this run.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         threads = self.folder / "threads.sqlite"
-        if not threads.exists() and MemoryBank(store, LEARNED).items():
+        if not (filled or threads.exists()) and MemoryBank(store, LEARNED).items():
             raise ExperimentError(f"{self.folder} holds a bank of another run: an arm begins with an empty one")
         with closing(sqlite3.connect(threads, check_same_thread=False)) as connection:
             saver = SqliteSaver(connection)

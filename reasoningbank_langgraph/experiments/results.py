@@ -17,11 +17,12 @@ from pydantic import model_validator
 
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.files import append_line, whole_lines
+from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.records import Record
 
 ROWS, CONFIG, ORIGIN, SUMMARY = "results.jsonl", "config.json", "origin.json", "summary.json"
 DUPLICATES, LEAKS, TEXTS = "duplicates.json", "leaks.json", "texts.jsonl"
-ADAPTERS = "adapters.json"
+PROMPTS, ADAPTERS, CYCLES = "prompts.jsonl", "adapters.json", "cycles.jsonl"
 GIVEN = "bank.jsonl"
 """The bank that a run was given, as it was when the run began."""
 _KEY = ("arm", "seed", "id")
@@ -137,6 +138,27 @@ class Results:
             append_line(self.texts, row.texts())
             append_line(self.path, row.without_texts())
             self._rows[row.key] = row
+
+
+class PromptFile:
+    """The prompts that were sent, each once by its hash, so that a reader can check what the arms differ in.
+
+    Safe to use from threads.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self.path = out / PROMPTS
+        self._lock = threading.Lock()
+        self._hashes = {json.loads(line)["hash"] for line in whole_lines(self.path)}
+
+    def add(self, messages: list[tuple[str, str]]) -> str:
+        """Write the prompt down unless it is there; returns its hash."""
+        name = prompt_hash(*(text for _, text in messages))
+        with self._lock:
+            if name not in self._hashes:
+                self._hashes.add(name)
+                append_line(self.path, {"hash": name, "messages": messages}, durable=False)
+        return name
 
 
 def _read(path: Path, texts: Mapping[Key, Mapping[str, Any]]) -> list[ResultRow]:

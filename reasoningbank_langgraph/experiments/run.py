@@ -19,7 +19,7 @@ from reasoningbank_langgraph.chat.parameters import is_weak
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.errors import UnlearnedProblemsError
 from reasoningbank_langgraph.experiments import memories
-from reasoningbank_langgraph.experiments.arms import GUARDED, Arm, arms_of, samplers_of, teachers_of
+from reasoningbank_langgraph.experiments.arms import GUARDED, Arm, arms_of, learners_of, samplers_of, teachers_of
 from reasoningbank_langgraph.experiments.banks import (
     Lessons,
     digest_of,
@@ -37,8 +37,7 @@ from reasoningbank_langgraph.experiments.leaks import near_duplicates
 from reasoningbank_langgraph.experiments.learning import Learner
 from reasoningbank_langgraph.experiments.memories import Shown, ShownMemory
 from reasoningbank_langgraph.experiments.progress import Progress
-from reasoningbank_langgraph.experiments.prompts_file import PromptFile
-from reasoningbank_langgraph.experiments.results import DUPLICATES, ResultRow, Results
+from reasoningbank_langgraph.experiments.results import DUPLICATES, PromptFile, ResultRow, Results
 from reasoningbank_langgraph.experiments.solving import (
     Job,
     Solve,
@@ -91,7 +90,7 @@ class Run:
         """
         with alone_in(self.out), self.progress:
             if self.config.bank is None:
-                self._note_duplicates(self.problems.test if self.config.protocol == "stream" else self.problems.train)
+                self.note_duplicates(self.problems.test if self.config.protocol == "stream" else self.problems.train)
             if self.config.protocol == "stream":
                 self._stream()
             else:
@@ -104,7 +103,7 @@ class Run:
         with ChromaStore.from_path(self.out / "banks", embeddings=self.models.embeddings) as store:
             given = self._given(store) if self.config.bank else None
             banks = {arm: given or self._frozen(arm, lessons, store) for arm in self.arms if arm.memory != "none"}
-            self._compare({arm.name: self._memory(arm, banks.get(arm)) for arm in self.arms if arm.name != GUARDED})
+            self.compare({arm.name: self.memory(arm, banks.get(arm)) for arm in self.arms if arm.name != GUARDED})
         if any(arm.name == GUARDED for arm in self.arms):
             self._replay_guard()
 
@@ -117,16 +116,20 @@ class Run:
         missing = [entry for entry in enumerate(train) if not results.has(teacher.name, learner.seed, entry[1].id)]
         with learner.opened(InMemoryStore()):
             if not frozen:
-                side_by_side(lambda entry: self._record(learner.row(*entry)), missing, self.at_once)
-            sound = self._sound(teacher, train)
+                side_by_side(lambda entry: self.record(learner.row(*entry)), missing, self.at_once)
+            sound = self.sound(teacher, train, learner.seed)
             lessons = {problem.id: learner.taught(problem) for problem in sound}
             examples = any(arm.shows_examples and arm.teacher == teacher for arm in self.arms)
             require_learned(teacher.name, lessons, results.rows, episodes=examples)
             return lessons
 
-    def _sound(self, arm: Arm, problems: Sequence[Problem]) -> list[Problem]:
-        """Return the problems that an arm has learned from: all, unless those that failed may be left out."""
-        sound = [problem for problem in problems if self.results.has(arm.name, self.config.seeds[0], problem.id)]
+    def sound(self, arm: Arm, problems: Sequence[Problem], seed: int) -> list[Problem]:
+        """Return the problems that an arm has learned from: all, unless those that failed may be left out.
+
+        Raises:
+            UnlearnedProblemsError: some failed, and they may not be left out.
+        """
+        sound = [problem for problem in problems if self.results.has(arm.name, seed, problem.id)]
         if len(sound) < len(problems) and not self.config.leave_out_failed:
             errors = {row.id: row.error for row in self.results.rows if row.arm == arm.name}
             failed = [problem.id for problem in problems if problem not in sound]
@@ -144,7 +147,7 @@ class Run:
             solve = self._solve(arm, self.models.solver)
             jobs = [Job(arm, self.config.seeds[0], *entry) for entry in enumerate(problems)]
             side_by_side(partial(self._row, solve=solve, source=Shown(memories.no_memory)), jobs, self.at_once)
-            self._sound(arm, problems)
+            self.sound(arm, problems, self.config.seeds[0])
 
     def _sampled(self) -> Iterable[tuple[Arm, Sequence[Problem]]]:
         return zip(samplers_of(self.config), (self.problems.train, self.problems.other), strict=False)
@@ -170,7 +173,7 @@ class Run:
             learner.opened(store),
         ):
             for row in learner.work(self.results, store):
-                self._record(row)
+                self.record(row)
 
     def _learner(self, folder: Path, arm: Arm, seed: int, problems: Sequence[Problem], at_once: int) -> Learner:
         models = self.models
@@ -178,7 +181,7 @@ class Run:
 
     def _given(self, store: ChromaStore) -> MemoryBank:
         bank = given_bank(store, self.config, self.out)
-        self._note_duplicates(tasks_of(bank))
+        self.note_duplicates(tasks_of(bank))
         return bank
 
     def _frozen(self, arm: Arm, lessons: Mapping[str, Lessons], store: ChromaStore) -> MemoryBank:
@@ -186,7 +189,7 @@ class Run:
         learned = {problem: taught for problem, taught in lessons[arm.teacher.name].items() if problem in ids}
         return frozen_bank(store, self.config, arm, learned)
 
-    def _memory(self, arm: Arm, bank: MemoryBank | None) -> Shown:
+    def memory(self, arm: Arm, bank: MemoryBank | None) -> Shown:
         """What an arm shows; the rows it has must come from the same bank."""
         if bank is None:
             return Shown(memories.no_memory)
@@ -197,7 +200,7 @@ class Run:
         source = memories.memory_source(arm, bank, self.config, self.problems.test, weak=weak)
         return Shown(source, bank, len(held), digest)
 
-    def _compare(self, shown: Mapping[str, Shown]) -> None:
+    def compare(self, shown: Mapping[str, Shown]) -> None:
         """Problem by problem, all arms of each, so that a run that is stopped leaves pairs.
 
         Models come one after the other: two at work at once would share the processors.
@@ -224,7 +227,7 @@ class Run:
         for seed in self.config.seeds:
             for row in guarded_rows(rows, self.problems.test, seed):
                 if not self.results.has(GUARDED, seed, row.id):
-                    self._record(row)
+                    self.record(row)
 
     def _solve(self, arm: Arm, chat: BaseChatModel, bank: MemoryBank | None = None) -> Solve:
         if arm.attempts == 1:
@@ -239,9 +242,10 @@ class Run:
         sent = shown if row.memory else ShownMemory()
         for memory in [sent] if job.arm.use == "all" else [sent, ShownMemory()]:
             self.prompts.add(prompt_of(job.problem, memory, job.arm.more))
-        self._record(row)
+        self.record(row)
 
-    def _record(self, row: ResultRow) -> None:
+    def record(self, row: ResultRow) -> None:
+        """Keep a row and show it."""
         self.results.append(row)
         self.progress.note(row)
 
@@ -249,9 +253,11 @@ class Run:
         each = len(self.problems.test) * len(self.config.seeds)
         taught = {teacher.name: len(self.problems.train) for teacher in teachers_of(self.config)}
         sampled = {arm.name: len(problems) for arm, problems in self._sampled()}
+        sampled |= {arm.name: len(self.problems.train) for arm in learners_of(self.config)}
         return {**taught, **sampled, **{arm.name: each for arm in self.arms}}
 
-    def _note_duplicates(self, learned: Sequence[Problem]) -> None:
+    def note_duplicates(self, learned: Sequence[Problem]) -> None:
+        """Write down which test problems are nearly one of these, unless that was done."""
         path = self.out / DUPLICATES
         if not path.exists():
             pairs = near_duplicates(learned, self.problems.test, self.models.embeddings)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 
-from reasoningbank_langgraph.experiments.arms import Arm, arms_of, teachers_of, unaided_name
+from reasoningbank_langgraph.experiments.arms import CYCLE, Arm, arms_of, teachers_of, unaided_name
 from reasoningbank_langgraph.experiments.config import CONTROLS, ExperimentConfig
 from reasoningbank_langgraph.experiments.leaks.audit import audit_leaks
 from reasoningbank_langgraph.experiments.results import ResultRow
@@ -20,7 +21,6 @@ from reasoningbank_langgraph.experiments.stats import (
     share,
 )
 from reasoningbank_langgraph.experiments.summary import (
-    AdapterSummary,
     ArmSummary,
     Comparison,
     Group,
@@ -28,16 +28,22 @@ from reasoningbank_langgraph.experiments.summary import (
     LeakAudit,
     NearDuplicate,
     Origin,
-    Retest,
     RowId,
     Summary,
 )
 from reasoningbank_langgraph.experiments.terciles import terciles
+from reasoningbank_langgraph.experiments.training import AdapterSummary, CycleSummary, Retest
 from reasoningbank_langgraph.experiments.wording import headline, notes, sentence
 from reasoningbank_langgraph.judges.audit import Confusion
 
 Rows = Mapping[str, Sequence[ResultRow]]
 """By arm."""
+_ALSO: dict[tuple[str, str], Group] = {
+    ("levels", "memory"): "levels",
+    ("adapter+memory", "adapter"): "both",
+    ("adapter+memory", "memory"): "both",
+}
+"""Arms that are compared with each other besides, where none of them is the first."""
 _WHO_JUDGED = {
     "nobody": "The bank was there before the run; who judged what it learned from is not known here.",
     "oracle": "The attempts the bank learned from were judged by the reference answers (judge: oracle).",
@@ -53,6 +59,7 @@ def summarise(
     origin: Origin | None = None,
     leaks: LeakAudit | None = None,
     adapters: Sequence[AdapterSummary] = (),
+    cycles: Sequence[CycleSummary] = (),
 ) -> Summary:
     """Return everything the rows of an experiment say.
 
@@ -63,6 +70,7 @@ def summarise(
         origin: models and problems of the run.
         leaks: what the audit found while the texts were there; used where a row has none.
         adapters: what those of the run were made from.
+        cycles: what each of protocol `compound` brought.
 
     Raises:
         MissingDependencyError: the extra `experiments` is not installed.
@@ -83,8 +91,11 @@ def summarise(
         comparisons=tuple(comparisons),
         leaks=leaks,
         judges=tuple(_judges(by_arm)),
-        retests=tuple(_retests(configured[0].name, by_arm, compared)) if config.protocol == "self-improve" else (),
+        retests=tuple(_retests(configured[0].name, by_arm, compared))
+        if config.protocol in ("self-improve", "compound")
+        else (),
         adapters=tuple(adapters),
+        cycles=tuple(cycles),
         terciles=tuple(terciles(configured[0].name, compared, by_arm)),
         notes=(*notes(config, arms, comparisons, leaks, adapters), *_not_learned(config, by_arm)),
     )
@@ -143,11 +154,11 @@ def _pairs_to_compare(first: str, arms: Sequence[Arm]) -> Iterator[tuple[str, st
         yield arm.name, first, "bank size" if arm.bank else "placebo" if arm.name in CONTROLS else "arm"
     for control in [arm.name for arm in others if CONTROLS.get(arm.name, first) in {*names} - {first}]:
         yield CONTROLS[control], control, "control"
-    if {"levels", "memory"} <= {*names} - {first}:
-        yield "levels", "memory", "levels"
-    for part in ("adapter", "memory"):
-        if {"adapter+memory", part} <= {*names} - {first}:
-            yield "adapter+memory", part, "both"
+    for (arm_name, other), group in _ALSO.items():
+        if {arm_name, other} <= {*names} - {first}:
+            yield arm_name, other, group
+    cycles = [name for name in names if name.startswith(CYCLE)]
+    yield from ((one, before, "cycle") for before, one in pairwise(cycles[1:]))
     for arm in arms:
         alone = unaided_name(arm)
         if alone in names and alone not in (first, arm.name):

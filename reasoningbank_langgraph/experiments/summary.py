@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.stats import ALPHA, Interval
+from reasoningbank_langgraph.experiments.training import AdapterSummary, Count, CycleSummary, Retest
 from reasoningbank_langgraph.judges.audit import Confusion
 from reasoningbank_langgraph.records import Record
 
-Count = Annotated[int, Field(ge=0)]
-Group = Literal["arm", "control", "levels", "both", "same attempts", "matts", "bank size", "placebo"]
+Group = Literal["arm", "control", "levels", "both", "cycle", "same attempts", "matts", "bank size", "placebo"]
 """The question a comparison answers; Holm's adjustment is made among those of the same question.
 
 `arm`: is it better than the first arm? `control`: is memory better than other text in its place, or an adapter than one
 that learned other data? `levels`: are lessons retrieved by levels better than the nearest ones? `both`: do memory and
-adapter add to each other? `same attempts`: does memory add to several attempts? `matts`: is a bank learned by MaTTS
-better than an ordinary one? `bank size`: is a smaller bank better than the first arm? `placebo`: is a control?
+adapter add to each other? `cycle`: is a cycle better than the one before? `same attempts`: does memory add to several
+attempts? `matts`: is a bank learned by MaTTS better than an ordinary one? `bank size`: is a smaller bank better than
+the first arm? `placebo`: is a control?
 """
 
 By = Literal["similarity", "reply length"]
@@ -182,47 +180,6 @@ class LeakAudit(Record):
     """Ids of test problems with any of this, except drops: what was dropped was not shown."""
 
 
-class Retest(Record):
-    """What an arm made of the pairs that the first arm missed, and of those that it had right."""
-
-    arm: str
-    solved: Interval
-    """Share of the missed ones."""
-    missed: Count
-    broken: Interval
-    """Share of those it had right."""
-    had: Count
-
-
-class AdapterSummary(Record):
-    """What an adapter was made from and how well it fits."""
-
-    adapter: str
-    """Also the name of its arm."""
-    solutions: Count
-    """That were looked at."""
-    left_out: Mapping[str, int]
-    """Of these, by reason."""
-    harvested: Count
-    """Rows that the harvest made; of these chance took as many as the smallest harvest has."""
-    train: Count
-    """Rows of an epoch, each as often as it weighs."""
-    validation: Count
-    too_long: Count
-    """Rows with too many tokens, which were not learned."""
-    characters: Count
-    """Of the solutions of an epoch."""
-    data_sha256: str
-    loss_before: float
-    """Validation loss without the adapter."""
-    loss_after: float
-    best_step: Count
-    """Whose weights were kept."""
-    steps: Count
-    seconds: float
-    """Of the training."""
-
-
 class JudgeTable(Record):
     """Verdicts of one arm against the truth; success counts as positive."""
 
@@ -265,8 +222,9 @@ class Summary(Record):
     """None where the texts it looks through are gone, and it was not made while they were there."""
     judges: tuple[JudgeTable, ...]
     retests: tuple[Retest, ...] = ()
-    """Of the arms of protocol `self-improve`."""
+    """Of the arms of a protocol that trains."""
     adapters: tuple[AdapterSummary, ...] = ()
+    cycles: tuple[CycleSummary, ...] = ()
     terciles: tuple[Tercile, ...] = ()
     """Three for each arm with the ordinary bank and each order, where there are problems enough."""
     notes: tuple[str, ...]

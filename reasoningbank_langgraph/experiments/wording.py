@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil, inf
 
-from reasoningbank_langgraph.experiments.arms import arms_of
+from reasoningbank_langgraph.experiments.arms import CYCLE, arms_of
 from reasoningbank_langgraph.experiments.config import CONTROLS, TUNED, ExperimentConfig
 from reasoningbank_langgraph.experiments.stats import ALPHA, Interval
 from reasoningbank_langgraph.experiments.summary import (
     NEAR_MEANING,
     NEAR_TEXT,
-    AdapterSummary,
     ArmSummary,
     Comparison,
     Group,
     LeakAudit,
 )
+from reasoningbank_langgraph.experiments.training import AdapterSummary
 
 QUESTIONS: dict[Group, str] = {
     "arm": "Is an arm better than the first one?",
     "control": "Is memory better than other text in its place, and an adapter than one of other data?",
     "levels": "Are lessons retrieved by levels better than the nearest ones?",
     "both": "Do memory and adapter add to each other?",
+    "cycle": "Is a cycle better than the one before?",
     "same attempts": "Does memory add to several attempts?",
     "matts": "Is a bank learned by MaTTS better than an ordinary one?",
     "bank size": "Is a smaller bank better than the first arm?",
@@ -157,8 +158,10 @@ def below_heading(comparisons: Sequence[Comparison]) -> str:
 
 
 def main_comparison(comparisons: Sequence[Comparison]) -> Comparison | None:
-    """Return the comparison of adapter, memory or examples with the first arm, else the first there is."""
+    """Return the comparison of adapter, memory or examples with the first arm, or of the last cycle, or the first."""
     of_arms = [comparison for comparison in comparisons if comparison.group == "arm"]
+    if of_arms and of_arms[-1].arm.startswith(CYCLE):
+        return of_arms[-1]
     with_memory = [one for name in _SHOWN for one in of_arms if one.arm == name]
     return next(iter([*with_memory, *of_arms]), None)
 

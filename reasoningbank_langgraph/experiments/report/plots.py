@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reasoningbank_langgraph.errors import MissingDependencyError
 from reasoningbank_langgraph.experiments.arms import GUARDED, LEARNING, Arm, arms_of
+from reasoningbank_langgraph.experiments.report.cycles_plot import cycles_plot
 from reasoningbank_langgraph.experiments.report.drawing import DARK, LIGHT, Theme, canvas, key, png, share_axis, title
 from reasoningbank_langgraph.experiments.report.terciles_plot import terciles_plot
 from reasoningbank_langgraph.experiments.results import ResultRow
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ACCURACY, SCALING, TOKENS, GROWTH = "accuracy.png", "scaling.png", "tokens.png", "bank_growth.png"
-TERCILES = "terciles.png"
+TERCILES, CYCLES = "terciles.png", "cycles.png"
 _MARKS = {"plain": "o", "memory": "s", "control": "D", "scaling": "^", "both": "P"}
 
 _LINES = {
@@ -50,6 +51,7 @@ def draw(rows: Sequence[ResultRow], summary: Summary) -> dict[str, Picture]:
         SCALING: _scaling,
         TOKENS: _tokens,
         TERCILES: terciles_plot,
+        CYCLES: cycles_plot,
         GROWTH: _stream if summary.config.protocol == "stream" else _bank_sizes,
     }
     drawn = {name: (kind(rows, summary, LIGHT), kind(rows, summary, DARK)) for name, kind in kinds.items()}

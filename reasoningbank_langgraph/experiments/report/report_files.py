@@ -10,22 +10,24 @@ from typing import Any
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.arms import present_name
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.prompts_file import PROMPTS
 from reasoningbank_langgraph.experiments.report.page import SentPrompts, page
 from reasoningbank_langgraph.experiments.report.plots import draw
 from reasoningbank_langgraph.experiments.results import (
     ADAPTERS,
     CONFIG,
+    CYCLES,
     DUPLICATES,
     LEAKS,
     ORIGIN,
+    PROMPTS,
     SUMMARY,
     ResultRow,
     Results,
 )
 from reasoningbank_langgraph.experiments.summarise import summarise
-from reasoningbank_langgraph.experiments.summary import AdapterSummary, LeakAudit, NearDuplicate, Origin, Summary
-from reasoningbank_langgraph.files import write_whole
+from reasoningbank_langgraph.experiments.summary import LeakAudit, NearDuplicate, Origin, Summary
+from reasoningbank_langgraph.experiments.training import AdapterSummary, CycleSummary
+from reasoningbank_langgraph.files import whole_lines, write_whole
 from reasoningbank_langgraph.records import Record
 
 REPORT = "report.html"
@@ -39,7 +41,7 @@ def write_report(out: Path) -> Summary:
 
     Args:
         out: holds `config.json` and `results.jsonl`; `origin.json`, `duplicates.json`, `leaks.json`, `adapters.json`,
-            `texts.jsonl` and `prompts.jsonl` are used if there.
+            `cycles.jsonl`, `texts.jsonl` and `prompts.jsonl` are used if there.
 
     Returns:
         What `summary.json` holds.
@@ -52,7 +54,7 @@ def write_report(out: Path) -> Summary:
     rows = [row.model_copy(update={"arm": present_name(row.arm, config.protocol)}) for row in Results(out).rows]
     if not rows:
         raise ExperimentError(f"{out} holds no results yet: let the experiment run first")
-    summary = summarise(rows, config, _duplicates(out), _origin(out), _leaks(out), _adapters(out))
+    summary = summarise(rows, config, _duplicates(out), _origin(out), _leaks(out), _adapters(out), read_cycles(out))
     pictures = draw(rows, summary)
     for name, picture in pictures.items():
         (out / name).write_bytes(picture.light)
@@ -79,6 +81,11 @@ def _duplicates(out: Path) -> list[NearDuplicate]:
 def _adapters(out: Path) -> list[AdapterSummary]:
     path = out / ADAPTERS
     return [AdapterSummary.model_validate(entry) for entry in _json(path)] if path.exists() else []
+
+
+def read_cycles(out: Path) -> list[CycleSummary]:
+    """Return the cycles of a run that have ended."""
+    return [CycleSummary.model_validate_json(line) for line in whole_lines(out / CYCLES)]
 
 
 def _origin(out: Path) -> Origin | None:

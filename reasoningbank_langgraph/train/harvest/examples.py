@@ -51,10 +51,10 @@ def _is_plain(text: str) -> bool:
 
 def is_bare(text: str) -> bool:
     """Say whether a solution is an answer without the way to it: fewer than two numbers and than twelve words."""
-    return len(_chain(text)) < 2 and len(re.findall(r"\w+", text)) < _FEW_WORDS
+    return len(chain_of(text)) < 2 and len(re.findall(r"\w+", text)) < _FEW_WORDS
 
 
-def _chain(text: str) -> tuple[str, ...]:
+def chain_of(text: str) -> tuple[str, ...]:
     """Return the numbers of a solution in order; one that is repeated at once counts once."""
     numbers = _NUMBER.findall(_THOUSANDS.sub("", ungrouped(in_ascii(text))))
     return tuple(number for number, _ in groupby(numbers))
@@ -70,7 +70,7 @@ def best(solutions: Iterable[Solution], samples: int, left_out: Counter[str]) ->
     seen: defaultdict[str, set[object]] = defaultdict(set)
     counts: Counter[str] = Counter()
     for solution in sorted(solutions, key=lambda one: len(one.text)):
-        text, chain, known = normalise_task(solution.text), _chain(solution.text), seen[solution.key]
+        text, chain, known = normalise_task(solution.text), chain_of(solution.text), seen[solution.key]
         if text in known or (chain and chain in known):
             left_out["same text" if text in known else "same chain"] += 1
         elif counts[solution.key] == samples:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.arms import LEARNING, OTHER_SAMPLES, SAMPLES, arms_of
 from reasoningbank_langgraph.experiments.results import ADAPTERS
-from reasoningbank_langgraph.experiments.summary import AdapterSummary
+from reasoningbank_langgraph.experiments.training import AdapterSummary
 from reasoningbank_langgraph.files import write_whole
-from reasoningbank_langgraph.local.model_choice import resolve_model
 from reasoningbank_langgraph.train.harvest import harvest, read_card
 from reasoningbank_langgraph.train.harvest.card import CARD
 from reasoningbank_langgraph.train.improvement.datasets import characters_taught, write_equal_sets
+from reasoningbank_langgraph.train.improvement.workshop import FOLDER, TRAINING, Workshop, settings_of
 from reasoningbank_langgraph.train.rows import TRAIN, VALIDATION
-from reasoningbank_langgraph.train.settings import TuneSettings
-from reasoningbank_langgraph.train.tuning import tune
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -28,27 +25,10 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.experiments.config import ExperimentConfig
     from reasoningbank_langgraph.train.card import Card
 
-TRAINING = "training"
-_FOLDER = "adapters"
 _TOLD = "sets.json"
 """The file that the training data of a run has when it is whole."""
 _SOURCES = {"adapter": (LEARNING, SAMPLES), "adapter-other": (OTHER_SAMPLES,), "adapter-wrong": (LEARNING, SAMPLES)}
 """The arms whose solutions each adapter learns from. A problem that `learning` missed weighs more."""
-
-
-@contextmanager
-def serve(folder: Path, temperature: float) -> Iterator[BaseChatModel]:
-    """Serve an adapter with its base on this machine."""
-    with resolve_model(str(folder), temperature=temperature) as resolved:
-        yield resolved.chat
-
-
-class Workshop(NamedTuple):
-    """What makes and serves adapters."""
-
-    tune: Callable[..., Card] = tune
-    serve: Callable[[Path, float], AbstractContextManager[BaseChatModel]] = serve
-    """From the folder of an adapter and a temperature to the model that has it."""
 
 
 class Adapters:
@@ -77,7 +57,7 @@ class Adapters:
             TuneError: there is too little of it, or the base cannot be tuned.
             ModelError: the model cannot be served.
         """
-        sets, folder = self._sets(), self.out / _FOLDER / name
+        sets, folder = self._sets(), self.out / FOLDER / name
         card = self.workshop.tune(sets / name, base=self.base, out=folder, settings=settings_of(self.config))
         self._note(name, card)
         with self.workshop.serve(folder, self.config.temperature) as chat:
@@ -134,16 +114,3 @@ class Adapters:
 def _samples(name: str, config: ExperimentConfig) -> int:
     """Return the most solutions of a task: a control draws from all of them."""
     return 4 if name == "adapter" else config.samples + 1
-
-
-def settings_of(config: ExperimentConfig) -> TuneSettings:
-    """Return the settings of the training that a configuration names.
-
-    Raises:
-        ExperimentError: there is no such setting, or it makes no sense.
-    """
-    try:
-        given = {**config.tune, **({"targets": tuple(config.tune["targets"])} if "targets" in config.tune else {})}
-        return TuneSettings(**given)
-    except (TypeError, ValueError) as error:
-        raise ExperimentError(f"the settings of the adapters cannot be used: {error}") from error

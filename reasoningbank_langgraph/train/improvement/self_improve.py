@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.experiments.run import run_experiment
 from reasoningbank_langgraph.train.base import gguf_of
-from reasoningbank_langgraph.train.improvement.adapters import Adapters, Workshop, settings_of
+from reasoningbank_langgraph.train.improvement.adapters import Adapters
+from reasoningbank_langgraph.train.improvement.workshop import Workshop, settings_of
 from reasoningbank_langgraph.train.tuning import require_libraries
 
 if TYPE_CHECKING:

@@ -1,0 +1,145 @@
+"""One cycle of protocol `compound`, in steps that are made once: learn, harvest, tune, accept, measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reasoningbank_langgraph.bank import MemoryBank
+from reasoningbank_langgraph.errors import HarvestError, TuneError
+from reasoningbank_langgraph.experiments.arms import CYCLE, Arm, learners_of
+from reasoningbank_langgraph.experiments.learning import LEARNED, Learner
+from reasoningbank_langgraph.experiments.training import CycleSummary
+from reasoningbank_langgraph.store import ChromaStore
+from reasoningbank_langgraph.train.harvest import read_card
+from reasoningbank_langgraph.train.harvest.card import CARD
+from reasoningbank_langgraph.train.improvement.variety import Variety
+from reasoningbank_langgraph.train.improvement.workshop import FOLDER, TRAINING, Workshop, settings_of
+from reasoningbank_langgraph.train.rows import TRAIN, VALIDATION
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from reasoningbank_langgraph.experiments.run import Run
+
+_STREAM = "stream"
+
+
+class Cycle:
+    """One cycle in the folder of a run. Steps that were made are passed over, so a cycle that was killed goes on.
+
+    Args:
+        run: the experiment, with its problems, models and rows.
+        number: from 1.
+        base: the model that is tuned.
+        workshop: trains, tries and serves adapters.
+    """
+
+    def __init__(self, run: Run, number: int, base: Path, workshop: Workshop) -> None:
+        self.run, self.number, self.base, self.workshop = run, number, base, workshop
+        self.name, self.arm = f"{CYCLE}{number}", learners_of(run.config)[number - 1]
+        self.seed = run.config.seeds[0] + number
+        """Of the attempts at the train problems: with the seed of the last cycle they would be the same again."""
+        self.data = run.out / TRAINING / self.name
+
+    def carry_out(self) -> CycleSummary:
+        """Go through the steps that are missing and return what they brought.
+
+        Raises:
+            UnlearnedProblemsError: train problems failed, and they are not to be left out.
+            TrialError: the validation problems cannot decide.
+            ModelError: a model cannot be used.
+        """
+        self._learn()
+        reason = self._harvest()
+        told = {"accepted": False, "reason": reason} if reason else self._tune_and_accept()
+        with self._bank() as bank:
+            self.run.compare({self.name: self.run.memory(self._measured, bank)})
+            items = bank.totals().items
+        return CycleSummary(cycle=self.number, bank=items, rows=self._rows(), **self._variety()._asdict(), **told)
+
+    @cached_property
+    def _measured(self) -> Arm:
+        return next(arm for arm in self.run.arms if arm.name == self.name)
+
+    def _learn(self) -> None:
+        """Solve the train problems with the model and the bank as they are, and learn from each on the way."""
+        train, results = self.run.problems.train, self.run.results
+        if all(results.has(self.arm.name, self.seed, problem.id) for problem in train):
+            return
+        with model_in_use(self.run, self.workshop) as chat, self._store() as store:
+            learner = self._learner(chat)
+            with learner.opened(store, filled=self.number > 1):
+                for row in learner.work(results, store):
+                    self.run.record(row)
+        self.run.sound(self.arm, train, self.seed)
+
+    def _learner(self, chat: BaseChatModel) -> Learner:
+        run, folder = self.run, self.run.out / _STREAM / self.arm.name
+        train = run.problems.train
+        return Learner(folder, chat, run.models.critic, run.config, self.arm, self.seed, train, run.at_once)
+
+    def _harvest(self) -> str:
+        """Harvest what all cycles so far have solved; return why there is nothing to learn, "" if there is."""
+        config = self.run.config
+        assert config.validation is not None  # noqa: S101 - the protocol has some
+        if not (self.data / CARD).exists():
+            not_in = [config.test, config.validation]
+            try:
+                with self._bank() as bank:
+                    bank.harvest(self.data, not_in=not_in, embeddings=self.run.models.embeddings)
+            except HarvestError as error:
+                return str(error)
+        lacking = [name for name in (TRAIN, VALIDATION) if name not in read_card(self.data).files]
+        return f"nothing was harvested for {lacking[0]}" if lacking else ""
+
+    def _tune_and_accept(self) -> dict[str, Any]:
+        """Tune the base anew, and have the adapter used if it is better than the base and than the one in use."""
+        config, folder = self.run.config, self.run.out / FOLDER / self.name
+        try:
+            self.workshop.tune(self.data, base=self.base, out=folder, settings=settings_of(config))
+        except TuneError as error:
+            return {"accepted": False, "reason": str(error)}
+        decision = self.workshop.accept(folder, config.validation, max_tokens=config.max_tokens)
+        is_new = decision.outcome == "accepted" and decision.adapter == self.name
+        told = {"accepted": is_new, "reason": decision.outcome if is_new else "not better"}
+        if decision.trial is None:
+            return told
+        base = decision.trial.comparisons[0]
+        tried = {"tried": base.problems, "tried_right": base.right, "base_right": base.rival_right, "p": base.p}
+        return told | tried
+
+    def _rows(self) -> int:
+        """Count the rows that were harvested."""
+        if not (self.data / CARD).exists():
+            return 0
+        files = read_card(self.data).files
+        return sum(files[name].rows for name in (TRAIN, VALIDATION) if name in files)
+
+    def _variety(self) -> Variety:
+        """Count what the attempts of this cycle are like; their texts are in the threads of its learner."""
+        with self._store() as store, self._learner(self.run.models.solver).opened(store, filled=True) as learner:
+            sound = self.run.sound(self.arm, self.run.problems.train, self.seed)
+            return Variety.of([attempt for problem in sound for attempt in learner.taught(problem).episodes])
+
+    @contextmanager
+    def _bank(self) -> Iterator[MemoryBank]:
+        with self._store() as store:
+            yield MemoryBank(store, LEARNED, match=self.run.config.match)
+
+    def _store(self) -> ChromaStore:
+        return ChromaStore.from_path(self.run.out / _STREAM / "bank", embeddings=self.run.models.embeddings)
+
+
+@contextmanager
+def model_in_use(run: Run, workshop: Workshop) -> Iterator[BaseChatModel]:
+    """Serve the base with the adapter that is in use, or return the base alone where none is."""
+    name = workshop.in_use(run.out / FOLDER)
+    adapter = (
+        workshop.serve(run.out / FOLDER / name, run.config.temperature) if name else nullcontext(run.models.solver)
+    )
+    with adapter as chat:
+        yield chat

@@ -1,0 +1,62 @@
+"""What trains, tries and serves the adapters of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from reasoningbank_langgraph.errors import ExperimentError
+from reasoningbank_langgraph.local.adapters import Decision, accepted, read_history
+from reasoningbank_langgraph.local.model_choice import resolve_model
+from reasoningbank_langgraph.train.adapters import accept
+from reasoningbank_langgraph.train.settings import TuneSettings
+from reasoningbank_langgraph.train.tuning import tune
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from reasoningbank_langgraph.experiments.config import ExperimentConfig
+    from reasoningbank_langgraph.train.card import Card
+
+TRAINING, FOLDER = "training", "adapters"
+"""Folders in that of a run: of the training data, and of the adapters."""
+
+
+@contextmanager
+def serve(folder: Path, temperature: float) -> Iterator[BaseChatModel]:
+    """Serve an adapter with its base on this machine."""
+    with resolve_model(str(folder), temperature=temperature) as resolved:
+        yield resolved.chat
+
+
+def in_use(folder: Path) -> str | None:
+    """Return the name of the adapter that was accepted last."""
+    standing = accepted(read_history(folder))
+    return standing[-1].adapter if standing else None
+
+
+class Workshop(NamedTuple):
+    """What trains, tries and serves adapters."""
+
+    tune: Callable[..., Card] = tune
+    serve: Callable[[Path, float], AbstractContextManager[BaseChatModel]] = serve
+    """From the folder of an adapter and a temperature to the model that has it."""
+    """From the folder of an adapter and a temperature to the model that has it."""
+    accept: Callable[..., Decision] = accept
+    in_use: Callable[[Path], str | None] = in_use
+    """From the folder of all adapters to the name of the one in use; None for the base."""
+
+
+def settings_of(config: ExperimentConfig) -> TuneSettings:
+    """Return the settings of the training that a configuration names.
+
+    Raises:
+        ExperimentError: there is no such setting, or it makes no sense.
+    """
+    try:
+        given = {**config.tune, **({"targets": tuple(config.tune["targets"])} if "targets" in config.tune else {})}
+        return TuneSettings(**given)
+    except (TypeError, ValueError) as error:
+        raise ExperimentError(f"the settings of the adapters cannot be used: {error}") from error
