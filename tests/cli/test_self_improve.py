@@ -1,4 +1,4 @@
-"""`reasoningbank experiment self-improve`: its options are the settings of the run, and bad ones end it at once."""
+"""`reasoningbank experiment self-improve` and `compound`: options are settings, and bad ones end the run at once."""
 
 import json
 from pathlib import Path
@@ -21,11 +21,11 @@ def begun(monkeypatch):
     return runs
 
 
-def command(tmp_path, **options):
+def command(tmp_path, protocol="self-improve", **options):
     given = {"train": worlds.problems(tmp_path / "train.jsonl", 4), "out": tmp_path / "out", **options}
     given["test"] = worlds.problems(tmp_path / "test.jsonl", 4, start=100)
     words = [f"--{name.replace('_', '-')}={value}" for name, value in given.items()]
-    return CliRunner().invoke(app, ["experiment", "self-improve", *words], env={"COLUMNS": "300"})
+    return CliRunner().invoke(app, ["experiment", protocol, *words], env={"COLUMNS": "300"})
 
 
 def test_options_are_the_settings_of_the_run_and_of_its_adapters(tmp_path, begun):
@@ -52,6 +52,20 @@ def test_a_saved_run_is_repeated_with_its_adapters(tmp_path, begun):
     done = CliRunner().invoke(app, ["experiment", "repeat", f"--config={path}", f"--out={tmp_path / 'again'}"])
     assert done.exit_code == 0, done.output
     assert begun[1] == begun[0]
+
+
+def test_the_options_of_cycles_are_their_settings(tmp_path, monkeypatch):
+    runs, validation = [], worlds.problems(tmp_path / "validation.jsonl", 4, start=200)
+    monkeypatch.setattr(improvement, "run_compound", lambda config, out, console: runs.append(config) or out)
+    done = command(tmp_path, "compound", validation=validation, cycles=5, patience=1, model="b.gguf")
+    assert done.exit_code == 0, done.output
+    (config,) = runs
+    assert (config.protocol, config.validation, config.cycles, config.tune["patience"]) == (
+        "compound",
+        validation,
+        5,
+        1,
+    )
 
 
 @pytest.mark.parametrize(

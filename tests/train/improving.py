@@ -13,9 +13,11 @@ from rich.console import Console
 from reasoningbank_langgraph.experiments.calls import Models
 from reasoningbank_langgraph.experiments.config import IMPROVING, ExperimentConfig
 from reasoningbank_langgraph.experiments.run import Run
+from reasoningbank_langgraph.local.adapters import AdapterTrial, Decision, RivalComparison
 from reasoningbank_langgraph.testing import HashEmbeddings
 from reasoningbank_langgraph.train import Card, Point
 from reasoningbank_langgraph.train.improvement.adapters import Adapters
+from reasoningbank_langgraph.train.improvement.compound import Compound
 from reasoningbank_langgraph.train.rows import read_rows
 from tests.experiments import worlds
 
@@ -71,8 +73,8 @@ def base():
 class Bench:
     """A workshop that notes what it was asked for; the adapter of right solutions makes the model right."""
 
-    def __init__(self, before=lambda step, name: None):
-        self.before, self.trained, self.served, self.models = before, {}, [], {}
+    def __init__(self, before=lambda step, name: None, better=()):
+        self.before, self.better, self.trained, self.served, self.models = before, better, {}, [], {}
 
     def tune(self, data, *, base, out, settings):
         self.before("tune", out.name)
@@ -88,10 +90,44 @@ class Bench:
     def serve(self, folder, temperature):
         self.before("serve", folder.name)
         self.served.append(folder.name)
-        right = folder.name == "adapter"
+        right = folder.name == "adapter" or folder.name in self.better
         model = worlds.model(lambda messages: told(messages, lambda _: right))
         self.models[folder.name] = model
         yield model
+
+    def accept(self, folder, problems, *, max_tokens):
+        """Accept the adapters that are called better; what is in use is on the disk, as in earnest."""
+        self.before("accept", folder.name)
+        is_better = folder.name in self.better
+        if is_better:
+            folder.parent.mkdir(exist_ok=True)
+            (folder.parent / "in-use").write_text(folder.name)
+        base = RivalComparison(rival_sha256="b", problems=9, right=9, rival_right=3, fixed=6, broken=0, p=0.03)
+        given = {"problems": problems.name, "problems_sha256": "p", "alpha": 0.05, "level": 0.05}
+        trial = AdapterTrial(comparisons=(base,), **given)
+        outcome = "accepted" if is_better else "not better"
+        return Decision(adapter=folder.name, sha256=folder.name, base_sha256="b", outcome=outcome, trial=trial)
+
+    def in_use(self, folder):
+        """Name the adapter that was accepted last."""
+        path = folder / "in-use"
+        return path.read_text() if path.exists() else None
+
+
+def compound(tmp_path, **changes):
+    """Settings of protocol `compound`: four problems to learn from, three to compare on."""
+    given = {"validation": problems(tmp_path / "validation.jsonl", 4, start=400), "cycles": 3, "samples": 2}
+    given |= {"protocol": "compound", "train_limit": 4, "limit": 3, "arms": ("baseline",), "other_train": None}
+    return config(tmp_path, **{**given, **changes})
+
+
+def go_through(settings, out, bench, chat=None):
+    """Run protocol `compound` with these fakes."""
+    chat = chat or base()
+    models = Models(chat, chat, HashEmbeddings())
+    made = Compound(settings, out, models, out / "base.gguf", bench, Console(file=io.StringIO()))
+    made.carry_out()
+    return made.run
 
 
 def carry_out(settings, out, bench=None, chat=None):
