@@ -22,7 +22,7 @@ from reasoningbank_langgraph.store.folder.lock import LOCK_FILE, BankLock
 
 _ARMS = ("arms", "attempts", "bank_sizes", "modes")
 """Settings that say which arms there are."""
-_FREE = (*_ARMS, "concurrency", "leave_out_failed", "price_in", "price_out")
+_FREE = (*_ARMS, "concurrency", "cycles", "leave_out_failed", "price_in", "price_out")
 """Settings that may change when a run goes on: they change no row that is there."""
 _DEFAULTS: dict[str, Any] = {
     "agreement": 1.0,

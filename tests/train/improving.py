@@ -116,7 +116,7 @@ class Bench:
 
 def compound(tmp_path, **changes):
     """Settings of protocol `compound`: four problems to learn from, three to compare on."""
-    given = {"validation": problems(tmp_path / "validation.jsonl", 4, start=400), "cycles": 3, "samples": 2}
+    given = {"validation": problems(tmp_path / "validation.jsonl", 6, start=400), "cycles": 3, "samples": 2}
     given |= {"protocol": "compound", "train_limit": 4, "limit": 3, "arms": ("baseline",), "other_train": None}
     return config(tmp_path, **{**given, **changes})
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from reasoningbank_langgraph.errors import ReasoningBankError
 from reasoningbank_langgraph.experiments.report.report_files import read_cycles, write_report
 from reasoningbank_langgraph.experiments.stats import share
 from tests.experiments import worlds
@@ -149,3 +150,12 @@ def test_the_curves_follow_from_the_rows_and_the_page_shows_them(done):
     assert "Accuracy, changes, bank and variety by cycle: cycle 0 " in page
     assert "3 → 9 of 9, p = 0.03" in page
     assert "Someone has" not in (out / "cycles.jsonl").read_text()
+
+
+def test_a_test_problem_that_would_choose_adapters_is_refused_and_so_are_too_few(tmp_path):
+    settings = improving.compound(tmp_path)
+    few = improving.problems(tmp_path / "few.jsonl", 3, start=600)
+    for validation, problem in ((settings.test, "is a test problem too"), (few, "3 problems can show nothing")):
+        with pytest.raises(ReasoningBankError, match=problem):
+            improving.go_through(settings.model_copy(update={"validation": validation}), tmp_path / "out", None)
+        assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""Protocols that train, with what they work with in earnest: harvests, trainings, trials and servers of a tiny model."""
+"""Protocols that train in earnest: harvests, trainings, trials and servers of a tiny model."""
 
 import io
 

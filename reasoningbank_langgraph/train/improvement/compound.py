@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from reasoningbank_langgraph.embeddings import default_embeddings
+from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.arms import CYCLE
 from reasoningbank_langgraph.experiments.calls import Models, models_of
 from reasoningbank_langgraph.experiments.folder import alone_in
@@ -24,7 +25,11 @@ from reasoningbank_langgraph.experiments.report import write_report
 from reasoningbank_langgraph.experiments.report.report_files import read_cycles
 from reasoningbank_langgraph.experiments.results import CYCLES
 from reasoningbank_langgraph.experiments.run import Run
+from reasoningbank_langgraph.experiments.stats import ALPHA
 from reasoningbank_langgraph.files import append_line
+from reasoningbank_langgraph.math_solver.problems import read_problems
+from reasoningbank_langgraph.records import task_key
+from reasoningbank_langgraph.train.adapters.trial import require_enough
 from reasoningbank_langgraph.train.base import gguf_of
 from reasoningbank_langgraph.train.improvement.cycle import Cycle, model_in_use
 from reasoningbank_langgraph.train.improvement.workshop import Workshop, settings_of
@@ -58,6 +63,7 @@ class Compound:
     def __init__(
         self, config: ExperimentConfig, out: Path, models: Models, base: Path, workshop: Workshop, console: Console
     ) -> None:
+        _require_apart(config)
         self.base, self.workshop = base, workshop
         self.run = Run(config, out, models._replace(tuned=self._in_use), console)
 
@@ -78,6 +84,18 @@ class Compound:
             run.compare({f"{CYCLE}0": Shown(no_memory)})
             while (number := len(read_cycles(out)) + 1) <= run.config.cycles and not in_vain(read_cycles(out)):
                 append_line(out / CYCLES, Cycle(run, number, self.base, self.workshop).carry_out().to_json())
+
+
+def _require_apart(config: ExperimentConfig) -> None:
+    """Refuse validation problems that are test problems: they choose what is measured, or could decide nothing."""
+    assert config.validation is not None  # noqa: S101 - the protocol has some
+    tested = {task_key(problem.text) for problem in read_problems(config.test)}
+    tried = read_problems(config.validation)
+    require_enough(len(tried), ALPHA)
+    if both := [problem.id for problem in tried if task_key(problem.text) in tested]:
+        raise ExperimentError(
+            f"problem {both[0]!r} of {config.validation} is a test problem too: it cannot choose and measure"
+        )
 
 
 def in_vain(cycles: Sequence[CycleSummary]) -> bool:

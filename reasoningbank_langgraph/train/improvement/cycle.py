@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reasoningbank_langgraph.bank import MemoryBank
-from reasoningbank_langgraph.errors import HarvestError, TuneError
+from reasoningbank_langgraph.errors import HarvestError
 from reasoningbank_langgraph.experiments.arms import CYCLE, Arm, learners_of
 from reasoningbank_langgraph.experiments.learning import LEARNED, Learner
 from reasoningbank_langgraph.experiments.training import CycleSummary
@@ -50,6 +50,7 @@ class Cycle:
 
         Raises:
             UnlearnedProblemsError: train problems failed, and they are not to be left out.
+            TuneError: the model cannot be tuned.
             TrialError: the validation problems cannot decide.
             ModelError: a model cannot be used.
         """
@@ -99,16 +100,13 @@ class Cycle:
     def _tune_and_accept(self) -> dict[str, Any]:
         """Tune the base anew, and have the adapter used if it is better than the base and than the one in use."""
         config, folder = self.run.config, self.run.out / FOLDER / self.name
-        try:
-            self.workshop.tune(self.data, base=self.base, out=folder, settings=settings_of(config))
-        except TuneError as error:
-            return {"accepted": False, "reason": str(error)}
+        self.workshop.tune(self.data, base=self.base, out=folder, settings=settings_of(config))
         decision = self.workshop.accept(folder, config.validation, max_tokens=config.max_tokens)
         is_new = decision.outcome == "accepted" and decision.adapter == self.name
         told = {"accepted": is_new, "reason": decision.outcome if is_new else "not better"}
         if decision.trial is None:
             return told
-        base = decision.trial.comparisons[0]
+        base = next(one for one in decision.trial.comparisons if not one.rival)
         tried = {"tried": base.problems, "tried_right": base.right, "base_right": base.rival_right, "p": base.p}
         return told | tried
 
