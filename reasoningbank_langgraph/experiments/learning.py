@@ -178,6 +178,11 @@ class Learner:
         items = [MemoryItem(**lesson) for lesson in state.get("lessons") or ()]
         return Taught(items, [Episode(**episode) for episode in state.get("episodes") or ()])
 
+    def replies(self, problem: Problem) -> list[str]:
+        """Return what each of several attempts at a problem said, also what another one said too."""
+        state = self._app.get_state(self._thread(problem)).values
+        return [rollout.answer or "" for rollout in rollouts_of(state)]
+
     def _go_on(self, problem: Problem) -> None:
         """What a failed call has spoiled is begun anew: nothing of it was written."""
         app, thread = self._app, self._thread(problem)

@@ -70,6 +70,19 @@ def base():
     return worlds.seeded(lambda messages, seed: told(messages, lambda a: a % 2 == 0 or seed % 2, (seed or 0) % 5))
 
 
+def dying(call):
+    """The base, stopped in this call."""
+    calls, solve = [], base().script
+
+    def failing(messages, seed):
+        calls.append(1)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return solve(messages, seed)
+
+    return worlds.seeded(failing)
+
+
 class Bench:
     """A workshop that notes what it was asked for; the adapter of right solutions makes the model right."""
 

@@ -47,6 +47,14 @@ def test_a_cycle_starts_from_the_bank_and_the_model_that_the_last_one_left(done)
     assert list(bench.trained) == ["cycle-1", "cycle-2", "cycle-3"]
 
 
+def test_a_model_that_says_one_thing_only_is_seen_to_collapse(done):
+    cycles = read_cycles(done[0])
+    assert [one.attempts for one in cycles] == [8, 8, 8]
+    assert cycles[2].repeated == 0.5 > cycles[0].repeated
+    assert cycles[2].distinct == 1 < cycles[0].distinct
+    assert cycles[2].reply_length > 0
+
+
 def test_an_adapter_learns_what_all_cycles_so_far_have_solved(done):
     _, bench, _ = done
     said = [
@@ -81,17 +89,9 @@ def test_a_run_that_dies_at_a_step_goes_on_there_and_ends_like_one_that_did_not(
 
 @pytest.mark.parametrize("call", [2, 8, 15, 22, 30])
 def test_a_run_that_dies_in_a_call_of_the_base_ends_like_one_that_did_not(call, tmp_path, done):
-    calls, solve = [], improving.base().script
-
-    def failing(messages, seed):
-        calls.append(1)
-        if len(calls) == call:
-            raise KeyboardInterrupt
-        return solve(messages, seed)
-
     settings, bench = improving.compound(tmp_path), improving.Bench(better=("cycle-2",))
     with pytest.raises(KeyboardInterrupt):
-        improving.go_through(settings, tmp_path / "out", bench, worlds.seeded(failing))
+        improving.go_through(settings, tmp_path / "out", bench, improving.dying(call))
     run = improving.go_through(settings, tmp_path / "out", bench)
     assert outcomes(tmp_path / "out", run) == outcomes(done[0], done[2])
 

@@ -111,17 +111,9 @@ def test_a_run_that_dies_at_a_training_or_a_server_goes_on_there(step, name, tmp
 
 @pytest.mark.parametrize("call", [5, 20, 60, 90])
 def test_a_run_that_dies_in_a_call_of_the_base_ends_like_one_that_did_not(call, tmp_path, done):
-    calls, solve = [], improving.base().script
-
-    def failing(messages, seed):
-        calls.append(1)
-        if len(calls) == call:
-            raise KeyboardInterrupt
-        return solve(messages, seed)
-
     settings = improving.config(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        improving.carry_out(settings, tmp_path / "out", chat=worlds.seeded(failing))
+        improving.carry_out(settings, tmp_path / "out", chat=improving.dying(call))
     bench = improving.Bench()
     again = improving.carry_out(settings, tmp_path / "out", bench)
     assert rows_of(again.results.rows) == rows_of(row for rows in done[2].values() for row in rows)

@@ -4,37 +4,34 @@ import pytest
 
 from reasoningbank_langgraph.errors import InvalidRecordError
 from reasoningbank_langgraph.experiments.training import CycleSummary
+from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.train.improvement.compound import in_vain
 from reasoningbank_langgraph.train.improvement.variety import Variety
 from tests.train import improving
-from tests.train.attempts import TASKS, attempt
 
-
-def solved(name, text, task=0, right=True):
-    return attempt(name, TASKS[task], text, right, task_id=f"p{task}")
+TWO, SIX = Problem("p0", "What is 1 + 1?", "2"), Problem("p1", "What is 2 * 3?", "6")
 
 
 def test_solutions_are_the_same_where_their_numbers_are_and_repeated_where_their_text_is():
-    one, other, longer = "48 / 2 = 24, so \\boxed{72}.", "Half of 48 / 2 is 24: \\boxed{72}.", "48 + 24 = \\boxed{72}."
-    found = Variety.of([solved("a", one), solved("b", other), solved("c", one), solved("d", longer)])
+    one, other, another = "4 / 2 is \\boxed{2}.", "Take 4 / 2, which is \\boxed{2}.", "1 + 1 = \\boxed{2}."
+    found = Variety.of({TWO: [one, other, one, another]})
     assert (found.attempts, found.right, found.distinct, found.repeated) == (4, 4, 2, 0.25)
-    assert found.reply_length == sum(map(len, (one, other, one, longer))) / 4
+    assert found.reply_length == sum(map(len, (one, other, one, another))) / 4
 
 
 def test_what_is_distinct_is_counted_problem_by_problem_and_among_right_solutions_only():
     found = Variety.of(
-        [
-            solved("a", "1 + 1 = \\boxed{2}."),
-            solved("b", "3 - 1 = \\boxed{2}."),
-            solved("c", "1 + 1 = \\boxed{2}.", task=1),
-            solved("d", "4 - 1 = \\boxed{3}.", right=False),
-        ]
+        {
+            TWO: ["1 + 1 = \\boxed{2}.", "3 - 1 = \\boxed{2}.", "4 - 1 = \\boxed{3}."],
+            SIX: ["3 + 3 = \\boxed{6}."],
+            TWO._replace(id="p2"): ["5 - 1 = \\boxed{4}."],
+        }
     )
     assert (found.right, found.distinct, found.repeated) == (3, 1.5, 0)
 
 
 def test_no_attempt_has_no_variety():
-    assert Variety.of([]) == Variety(0, 0, 0.0, 0.0, 0.0)
+    assert Variety.of({}) == Variety(0, 0, 0.0, 0.0, 0.0)
 
 
 def cycles(accepted):

@@ -25,10 +25,13 @@ def cycles_plot(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple
     _changed(changed, summary, theme)
     numbers = [one.cycle for one in cycles]
     title(bank, "Items in the bank", theme)
-    bank.plot([0, *numbers], [0, *(one.bank for one in cycles)], "s-", color=theme.memory)
-    title(variety, "Distinct right solutions of a problem; share repeated", theme)
-    variety.plot(numbers, [one.distinct for one in cycles], "o-", color=theme.ink, label="distinct")
-    variety.plot(numbers, [one.repeated for one in cycles], "D--", color=theme.control, label="share repeated")
+    bank.plot([0, *numbers], [0, *(one.bank for one in cycles)], "s-", color=theme.memory, clip_on=False)
+    title(variety, "Variety of the solutions", theme)
+    variety.plot(
+        numbers, [one.distinct for one in cycles], "o-", color=theme.ink, clip_on=False, label="distinct, of a problem"
+    )
+    variety.plot(numbers, [one.repeated for one in cycles], "D--", color=theme.control, clip_on=False,
+                 label="share repeated")  # fmt: skip
     for axes in (bank, changed, variety):
         axes.set_ylim(bottom=0)
     variety.set_xticks([0, *numbers])
@@ -45,7 +48,7 @@ def _accuracy(axes: Axes, summary: Summary, theme: Theme) -> str:
     places = sorted(found)
     axes.vlines(places, [found[one].low for one in places], [found[one].high for one in places],
                 color=theme.both, alpha=0.45, linewidth=2.4)  # fmt: skip
-    axes.plot(places, [found[one].value for one in places], "P-", color=theme.both, label="accuracy")
+    axes.plot(places, [found[one].value for one in places], "P-", color=theme.both, clip_on=False, label="accuracy")
     accepted = [one.cycle for one in summary.cycles if one.accepted and one.cycle in found]
     axes.plot(accepted, [found[one].value for one in accepted], "P", color=theme.both, markersize=13, alpha=0.4,
               label="an adapter was accepted")  # fmt: skip
@@ -58,5 +61,7 @@ def _changed(axes: Axes, summary: Summary, theme: Theme) -> None:
     title(axes, "Fixed and broken since the base", theme)
     since = {int(one.arm.removeprefix(CYCLE)): one for one in summary.comparisons if one.group == "arm"}
     places = sorted(since)
-    axes.plot(places, [len(since[one].fixed) for one in places], "^-", color=theme.memory, label="fixed")
-    axes.plot(places, [len(since[one].broken) for one in places], "D--", color=theme.control, label="broken")
+    axes.plot(places, [len(since[one].fixed) for one in places], "^-", color=theme.memory, clip_on=False, label="fixed")
+    axes.plot(
+        places, [len(since[one].broken) for one in places], "D--", color=theme.control, clip_on=False, label="broken"
+    )

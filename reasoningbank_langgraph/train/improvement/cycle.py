@@ -121,7 +121,7 @@ class Cycle:
         """Count what the attempts of this cycle are like; their texts are in the threads of its learner."""
         with self._store() as store, self._learner(self.run.models.solver).opened(store, filled=True) as learner:
             sound = self.run.sound(self.arm, self.run.problems.train, self.seed)
-            return Variety.of([attempt for problem in sound for attempt in learner.taught(problem).episodes])
+            return Variety.of({problem: learner.replies(problem) for problem in sound})
 
     @contextmanager
     def _bank(self) -> Iterator[MemoryBank]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from reasoningbank_langgraph.experiments.solving import is_right
 from reasoningbank_langgraph.records import normalise_task
 from reasoningbank_langgraph.train.harvest.examples import chain_of
 
 if TYPE_CHECKING:
-    from reasoningbank_langgraph.records import Episode
+    from reasoningbank_langgraph.math_solver.problems import Problem
 
 
 class Variety(NamedTuple):
@@ -24,18 +24,16 @@ class Variety(NamedTuple):
     reply_length: float
 
     @classmethod
-    def of(cls, attempts: Sequence[Episode]) -> Self:
-        """Count the attempts of a cycle."""
-        texts, ways = defaultdict[str, set[str]](set), defaultdict[str, set[object]](set)
-        for one in attempts:
-            texts[one.task_id].add(normalise_task(one.solution))
-            if one.outcome == "success":
-                ways[one.task_id].add(chain_of(one.solution) or normalise_task(one.solution))
-        different = sum(map(len, texts.values()))
+    def of(cls, replies: Mapping[Problem, Sequence[str]]) -> Self:
+        """Count the attempts of a cycle, by problem."""
+        every = [reply for said in replies.values() for reply in said]
+        right = {problem: [one for one in said if is_right(problem, one)] for problem, said in replies.items()}
+        ways = [len({chain_of(one) or normalise_task(one) for one in said}) for said in right.values() if said]
+        different = sum(len({*map(normalise_task, said)}) for said in replies.values())
         return cls(
-            attempts=len(attempts),
-            right=sum(one.outcome == "success" for one in attempts),
-            distinct=fmean(map(len, ways.values())) if ways else 0.0,
-            repeated=1 - different / len(attempts) if attempts else 0.0,
-            reply_length=fmean(len(one.solution) for one in attempts) if attempts else 0.0,
+            attempts=len(every),
+            right=sum(map(len, right.values())),
+            distinct=fmean(ways) if ways else 0.0,
+            repeated=1 - different / len(every) if every else 0.0,
+            reply_length=fmean(map(len, every)) if every else 0.0,
         )
