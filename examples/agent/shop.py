@@ -6,8 +6,6 @@ python examples/agent/shop.py --model qwen2.5-coder-1.5b-instruct-q4_k_m.gguf --
 from __future__ import annotations
 
 import argparse
-import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -60,33 +58,21 @@ def is_right(attempt: Attempt) -> bool:
     return str(attempt.reference) in (attempt.answer or "").lower()
 
 
-class WrittenCalls(AgentMiddleware):
-    """Takes a tool call that the model wrote as JSON in its text for the call it is: small coding models do that."""
+class CallFirst(AgentMiddleware):
+    """Has the model call a tool until one has answered: small models repeat an error in place of an answer."""
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
-        """Ask the model, and read the call in its reply."""
-        response = handler(request)
-        response.result = [_with_call(message) for message in response.result]
-        return response
-
-
-def _with_call(message: BaseMessage) -> BaseMessage:
-    written = re.search(r"\{.*\}", message.text, re.DOTALL)
-    if not isinstance(message, AIMessage) or message.tool_calls or not written:
-        return message
-    try:
-        call = json.loads(written[0])
-        known = {"name": call["name"], "args": dict(call["arguments"]), "id": message.id, "type": "tool_call"}
-    except (ValueError, KeyError, TypeError):
-        return message
-    return message.model_copy(update={"content": "", "tool_calls": [known]})
+        """Ask the model."""
+        last = request.messages[-1]
+        has_answer = isinstance(last, ToolMessage) and last.status == "success"
+        return handler(request if has_answer else request.override(tool_choice="any"))
 
 
 def transcript(chat: BaseChatModel, store: BaseStore) -> Iterator[str]:
     """Ask all questions one after the other and yield what happened, as Markdown."""
     memory = ReasoningBankMiddleware(model=chat, namespace=NAMESPACE, judge=is_right)
     limit = ModelCallLimitMiddleware(run_limit=8)
-    middleware = [memory, limit, WrittenCalls()]
+    middleware = [CallFirst(), memory, limit]
     agent: Any = create_agent(chat, [status], system_prompt=RULES, middleware=middleware, store=store)
     for question, answer in TASKS:
         yield f"\n## {question}\n"
