@@ -6,6 +6,8 @@ python examples/agent/shop.py --model qwen2.5-coder-1.5b-instruct-q4_k_m.gguf --
 from __future__ import annotations
 
 import argparse
+import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,11 @@ TASKS = [
     ("What is the status of Fred's order 12?", "packed"),
 ]
 """Questions, and a word that a right answer has in it."""
+NEXT = {
+    "error": "Call the tool again with the right name of the order. Reply with the call and nothing else.",
+    "success": "Answer the question in one sentence.",
+}
+"""What is said after a tool: a small model repeats an error as its answer, and a call that was answered."""
 RULES = "You are the assistant of a shop. Look orders up with the tool, and answer in one sentence."
 
 
@@ -43,9 +50,11 @@ def status(order: str) -> str:
         order: the name of the order.
     """
     if order not in ORDERS:
+        digits = "".join(filter(str.isdigit, order))
+        near = next((name for name in ORDERS if name.endswith(f"-{digits}")), "GINA-5")
         raise ToolException(
             f"there is no order {order!r}. The name of an order is the customer's name in capitals, a hyphen and the "
-            "number, such as GINA-5. Call the tool again with that name."
+            f"number: did you mean {near}?"
         )
     return ORDERS[order]
 
@@ -58,21 +67,38 @@ def is_right(attempt: Attempt) -> bool:
     return str(attempt.reference) in (attempt.answer or "").lower()
 
 
-class CallFirst(AgentMiddleware):
-    """Has the model call a tool until one has answered: small models repeat an error in place of an answer."""
+class WrittenCalls(AgentMiddleware):
+    """Takes a tool call that the model wrote as JSON in its text for the call it is: small coding models do that."""
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
-        """Ask the model."""
+        """Ask the model, after a tool for the next step, and read the call in its reply."""
         last = request.messages[-1]
-        has_answer = isinstance(last, ToolMessage) and last.status == "success"
-        return handler(request if has_answer else request.override(tool_choice="any"))
+        if isinstance(last, ToolMessage):
+            tools = request.tools if last.status == "error" else []
+            messages = [*request.messages, HumanMessage(NEXT[last.status])]
+            request = request.override(messages=messages, tools=tools)
+        response = handler(request)
+        response.result = [_with_call(message) for message in response.result]
+        return response
+
+
+def _with_call(message: BaseMessage) -> BaseMessage:
+    written = re.search(r"\{\s*\"name\"", message.text)
+    if not isinstance(message, AIMessage) or message.tool_calls or not written:
+        return message
+    try:
+        call, _ = json.JSONDecoder().raw_decode(message.text, written.start())
+        known = {"name": call["name"], "args": dict(call["arguments"]), "id": message.id, "type": "tool_call"}
+    except (ValueError, KeyError, TypeError):
+        return message
+    return message.model_copy(update={"content": "", "tool_calls": [known]})
 
 
 def transcript(chat: BaseChatModel, store: BaseStore) -> Iterator[str]:
     """Ask all questions one after the other and yield what happened, as Markdown."""
     memory = ReasoningBankMiddleware(model=chat, namespace=NAMESPACE, judge=is_right)
     limit = ModelCallLimitMiddleware(run_limit=8)
-    middleware = [CallFirst(), memory, limit]
+    middleware = [WrittenCalls(), memory, limit]
     agent: Any = create_agent(chat, [status], system_prompt=RULES, middleware=middleware, store=store)
     for question, answer in TASKS:
         yield f"\n## {question}\n"
@@ -124,7 +150,7 @@ def main() -> None:
     parser.add_argument("--out", default="transcript.md", type=Path)
     asked = parser.parse_args()
     with start_local_model(asked.model, n_ctx=8192) as server, ChromaStore.from_path(asked.bank) as store:
-        chat = server.chat_model().model_copy(update={"temperature": 0.0})
+        chat = server.chat_model(max_tokens=300)
         with asked.out.open("w", encoding="utf-8") as out:
             print(f"# What {server.model_name} did", file=out)
             for line in transcript(chat, store):

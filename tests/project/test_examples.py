@@ -129,7 +129,7 @@ def test_the_transcript_of_an_agent_shows_its_calls_their_errors_the_verdict_and
     def reply(messages):
         if "teach problem solving" in messages[0].text:
             return AIMessage(lessons("name orders in full"))
-        if messages[-1].type == "tool":
+        if "tool" in {message.type for message in messages}:
             return AIMessage("It was shipped.")
         return AIMessage('```json\n{"name": "status", "arguments": {"order": "17"}}\n```')
 
