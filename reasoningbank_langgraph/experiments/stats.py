@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from math import sqrt
+from math import comb, sqrt
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
@@ -121,11 +121,8 @@ def mcnemar_p(better: int, worse: int) -> float:
         worse: problems it is worse on.
     """
     differing = better + worse
-    ways = below = 1
-    for fewer in range(min(better, worse)):
-        ways = ways * (differing - fewer) // (fewer + 1)
-        below += ways
-    return min(1.0, 2 * below / (1 << differing))
+    as_far_off = sum(comb(differing, fewer) for fewer in range(min(better, worse) + 1))
+    return min(1.0, 2 * as_far_off / (1 << differing))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

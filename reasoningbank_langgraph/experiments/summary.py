@@ -6,9 +6,9 @@ from typing import Literal
 
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.stats import ALPHA, Interval
-from reasoningbank_langgraph.experiments.training import AdapterSummary, Count, CycleSummary, Retest
+from reasoningbank_langgraph.experiments.training import AdapterSummary, CycleSummary, Retest
 from reasoningbank_langgraph.judges.audit import Confusion
-from reasoningbank_langgraph.records import Record
+from reasoningbank_langgraph.records import Count, Record
 
 Group = Literal["arm", "control", "levels", "both", "cycle", "same attempts", "matts", "bank size", "placebo"]
 """The question a comparison answers; Holm's adjustment is made among those of the same question.

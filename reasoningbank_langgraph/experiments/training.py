@@ -8,9 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from reasoningbank_langgraph.experiments.stats import Interval
-from reasoningbank_langgraph.records import Record
-
-Count = Annotated[int, Field(ge=0)]
+from reasoningbank_langgraph.records import Count, Record
 
 
 class Retest(Record):

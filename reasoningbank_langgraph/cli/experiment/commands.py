@@ -13,7 +13,7 @@ from reasoningbank_langgraph.cli.experiment import options
 from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.cli.train.tune import TUNING, Batch, Epochs, LearningRate, Longest, Patience, Rank
 from reasoningbank_langgraph.errors import ExperimentError
-from reasoningbank_langgraph.experiments.config import IMPROVING, ExperimentConfig
+from reasoningbank_langgraph.experiments.config import IMPROVING, ExperimentConfig, Protocol
 from reasoningbank_langgraph.files import open_file
 
 if TYPE_CHECKING:
@@ -219,18 +219,30 @@ def report(out: options.Out = Path("experiment")) -> None:
 def carry_out(config: ExperimentConfig, out: Path, shown: Console = console) -> None:
     """Carry out an experiment, show how far it is, and end with exit code 1 where a row has failed."""
     from reasoningbank_langgraph.experiments.results import Results
-    from reasoningbank_langgraph.experiments.run import run_experiment
-    from reasoningbank_langgraph.train import improvement
 
-    runs = {"self-improve": improvement.run_self_improve, "compound": improvement.run_compound}
     try:
-        page = runs.get(config.protocol, run_experiment)(config, out, console=shown)
+        page = _runner(config.protocol)(config, out, console=shown)
     except KeyboardInterrupt:
         shown.print("stopped: the same command continues the run")
         raise typer.Exit(130) from None
     shown.print(f"report: {page}")
     if failed := sum(row.error is not None for row in Results(out).rows):
         raise ExperimentError(f"{failed} row{'s' * (failed > 1)} failed: the same command tries them again")
+
+
+def _runner(protocol: Protocol) -> Callable[..., Path]:
+    """Return what carries out a protocol; what trains is loaded for those that train alone."""
+    if protocol == "self-improve":
+        from reasoningbank_langgraph.train.improvement import run_self_improve
+
+        return run_self_improve
+    if protocol == "compound":
+        from reasoningbank_langgraph.train.improvement import run_compound
+
+        return run_compound
+    from reasoningbank_langgraph.experiments.run import run_experiment
+
+    return run_experiment
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
