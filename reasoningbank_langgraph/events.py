@@ -34,10 +34,10 @@ DropReason = Literal[
 ]
 """Why a lesson of a reply was left out. `over_cap`: the attempt already has as many lessons as are kept; `copied`: it
 repeats the attempt, the prompt, a lesson that was shown or another lesson of the reply; `task_details`: it contains
-numbers, names or addresses of its task; `invalid`: one of its texts is blank or too long; `broken_off`: a text ends in
-mid-sentence; `masked`: it uses letters in place of numbers or names; `mixed_scripts`: it contains letters of another
-script; `empty_title`: its title would suit any lesson; `about_prompt`: it is about the request and not about tasks;
-`says_nothing`: its advice would suit any task."""
+numbers, names, identifiers or addresses of its task; `invalid`: one of its texts is blank or too long; `broken_off`: a
+text ends in mid-sentence; `masked`: it uses letters in place of numbers or names; `mixed_scripts`: it contains letters
+of another script; `empty_title`: its title would suit any lesson; `about_prompt`: it is about the request and not about
+tasks; `says_nothing`: its advice would suit any task."""
 SelectedBy = Literal["only", "verifier", "majority", "model", "judge", "first", "function"]
 """What selected a rollout. `only`: all others ended with an error; `verifier`: a verifier accepted it; `majority`: its
 answer has the most votes; `model`: a model chose it; `judge`: no answer has the most votes, and the judge considers

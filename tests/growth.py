@@ -2,6 +2,7 @@
 
 import gc
 import math
+import statistics
 import time
 
 _TOO_SHORT = 0.004
@@ -21,8 +22,9 @@ def assert_linear(function, make_input, sizes=(50_000, 100_000, 200_000), *, dou
     """Fail where doubling the input costs more than `doubling` times the work; 2 is linear, 4 quadratic.
 
     Every size is compared with the first, and a larger one is not tried where a smaller one has failed already, so
-    work without bound fails soon. A size that seems to cost too much is measured again up to `tries` times, and so is
-    the first: what counts is the least of each, which a busy machine leaves alone.
+    work without bound fails soon. A size that seems to cost too much is measured again up to `tries` times, each time
+    right after the first. It passes by the least of each, which a busy machine leaves alone, or by the median of the
+    pairs, which a machine that slows down leaves alone.
 
     Args:
         function: what is measured, called with one argument. What it returns is not looked at.
@@ -33,16 +35,21 @@ def assert_linear(function, make_input, sizes=(50_000, 100_000, 200_000), *, dou
     """
     function(make_input(sizes[0] // 50))  # imports and caches
     first, *others = sizes
-    start = _seconds(function, make_input(first))
     for size in others:
-        allowed, least = doubling ** math.log2(size / first), math.inf
-        for _ in range(tries):
-            least = min(least, _seconds(function, make_input(size)))
-            if least <= allowed * max(start, _TOO_SHORT):
-                break
-            start = min(start, _seconds(function, make_input(first)))
-        grown = least / max(start, _TOO_SHORT)
+        allowed = doubling ** math.log2(size / first)
+        grown = _growth(function, make_input(first), make_input(size), allowed, tries)
         assert grown <= allowed, f"{size / first:g} times the input cost {grown:.1f} times the work, over {allowed:.1f}"
+
+
+def _growth(function, small, large, allowed, tries):
+    """Times the work that `large` costs; measured until it is no more than `allowed`, and `tries` times at most."""
+    pairs = []
+    for _ in range(tries):
+        pairs.append((max(_seconds(function, small), _TOO_SHORT), _seconds(function, large)))
+        least = min(after for _, after in pairs) / min(before for before, _ in pairs)
+        if least <= allowed:
+            return least
+    return min(least, statistics.median(after / before for before, after in pairs))
 
 
 def _seconds(function, given):

@@ -7,6 +7,7 @@
 - `formulas`: a short program as a lesson, kept if it computes the right answer: how weak models write of numbers
 - `wording`: lessons that nobody could use as they are worded
 - `literals`: details of one task that no general lesson names: its numbers, its answer, its names, its links
+- `identifiers`: names that a system gives to one thing, such as `BOB-4`
 - `contrast`: lessons from what sets several attempts at one task apart (paper section 4)
 - `anew`: lessons made anew from the episodes of one experience, with ids that are the same in every run
 - `results`: what an attempt leaves for the bank: lessons as items, and episodes. All ids are made, none is drawn

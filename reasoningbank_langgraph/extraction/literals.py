@@ -1,10 +1,11 @@
-"""Details of one task that no general lesson names: its numbers, its answer, its names, its links."""
+"""Details of one task that no general lesson names: its numbers, its answer, its names and identifiers, its links."""
 
 from __future__ import annotations
 
 import re
 from fractions import Fraction
 
+from reasoningbank_langgraph.extraction.identifiers import attempt_identifiers, identifiers
 from reasoningbank_langgraph.math_answers import extract_answer
 from reasoningbank_langgraph.records import Attempt
 
@@ -33,14 +34,21 @@ _AFTER_NO_NAME = re.compile(
 def task_literals(*attempts: Attempt) -> frozenset[str]:
     """Return the details of attempts and their task that no general lesson names.
 
-    Numbers of two digits and more (except round ones and those of time and angle), names, links, and the final answer.
+    Numbers of two digits and more (except round ones and those of time and angle), names, links, the final answer,
+    and identifiers of the task and its tool calls.
     """
     return frozenset[str]().union(*map(_literals, attempts))
 
 
 def _literals(attempt: Attempt) -> set[str]:
     numbers = {number for number in _numbers(attempt.task) if len(number) > 1 and number not in _ROUND}
-    return numbers | _names(attempt.task) | set(_LINK.findall(attempt.task)) | _answers(attempt)
+    return (
+        numbers
+        | _names(attempt.task)
+        | set(_LINK.findall(attempt.task))
+        | _answers(attempt)
+        | attempt_identifiers(attempt)
+    )
 
 
 def task_numbers(attempt: Attempt) -> frozenset[Fraction]:
@@ -51,7 +59,7 @@ def task_numbers(attempt: Attempt) -> frozenset[Fraction]:
 def named_literals(text: str, literals: frozenset[str]) -> list[str]:
     """Return the literals that the text names, sorted."""
     words = set(map(_stem, _WORD.findall(text)))
-    present = words | set(_numbers(text)) | set(_LINK.findall(text))
+    present = words | set(_numbers(text)) | set(_LINK.findall(text)) | identifiers(text)
     stated = {match.group(1).replace(",", "") for match in re.finditer(r"(?:=|\bis)\s*\$?(\d[\d,.]*\d|\d)", text)}
     return sorted((present & literals) | {f"={value}" for value in stated if f"={value}" in literals})
 

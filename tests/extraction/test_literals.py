@@ -56,3 +56,28 @@ def test_a_name_at_the_start_of_a_sentence_is_one_and_so_is_a_capital_within_it(
 
 def test_the_reference_is_a_detail_too():
     assert "42" in task_literals(Attempt(task="six by seven", answer="\\boxed{41}", reference="42"))
+
+
+def agent(arguments, result="cancelled", task="What is the status of Bob's order 4?"):
+    call = {"id": "call_A1234", "function": {"name": "status", "arguments": arguments}}
+    answered = {"role": "tool", "content": result, "tool_call_id": "call_A1234"}
+    return Attempt(task=task, messages=[{"role": "assistant", "tool_calls": [call]}, answered])
+
+
+@pytest.mark.parametrize(
+    ("attempt", "lesson", "named"),
+    [
+        (agent({"order": "BOB-4"}), "Call status with order BOB-4.", ["BOB-4"]),
+        (agent({"order": "BOB-4"}), "Call status with order bob-4, not BOB-41.", ["BOB-4"]),
+        (agent({"filter": [{"ids": ["ord_48213"]}]}), "Filter by `ord_48213`.", ["ORD_48213"]),
+        (agent('{"order": "BOB-4"}'), "Call status('BOB-4').", ["BOB-4"]),
+        (agent({"order": 48213}), "Ask for order 48213 first.", ["48213"]),
+        (agent({"name": "Bob"}, "Bob has order BOB-4"), "Take BOB-4 from the result.", ["BOB-4"]),
+        (agent({}, task="Why did JIRA-812 fail?"), "Look at JIRA-812 first.", ["812", "JIRA-812"]),
+        (agent({"encoding": "utf-8", "python": "python3"}), "Open the file as UTF-8 with python3.", []),
+        (agent({"code": "x1 = Conv2D(3)"}, "Conv2D has no x1; see call_A1234"), "Give Conv2D its x1 first.", []),
+        (agent({"retries": 30}), "Ask again up to 30 times.", []),
+    ],
+)
+def test_identifiers_that_tools_work_on_are_details_and_names_of_techniques_are_not(attempt, lesson, named):
+    assert named_literals(lesson, task_literals(attempt)) == named

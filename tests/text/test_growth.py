@@ -37,7 +37,26 @@ SECRETS = [
     "authorization: ", "basic a", "a@", "a.b@", "a@b.", "+1", "+1 ", "1111 ", "password", "password=", "password_", "token.", "a-", "a.", "a=", "://a:",
     "--password ", "-u a", "?sig=", "key ", "password is ", "senha ", "senha es ", "senha a é", "密码", "密码是", "clave de api: a1", '"password": "', "hooks.slack.com/services/", "dapi", "00:AA", "Ab",
 ]  # fmt: skip
-DETAILS = ["1", "1,", "1.", "=1,", "is ", "is 1", "Anna ", "Anna-", "Anna's ", "http://", "www.a ", "’s", '"A']
+DETAILS = [
+    "1",
+    "1,",
+    "1.",
+    "=1,",
+    "is ",
+    "is 1",
+    "Anna ",
+    "Anna-",
+    "Anna's ",
+    "http://",
+    "www.a ",
+    "’s",
+    '"A',
+    "A-1",
+    "A1-",
+    '"A-1"',
+    "1 A#",
+    '\\"',
+]
 
 
 @pytest.mark.parametrize("unit", [*PLAIN, *MARKERS], ids=ascii)
@@ -53,7 +72,9 @@ def test_redaction_is_linear(unit):
 @pytest.mark.parametrize("unit", [*PLAIN, *DETAILS], ids=ascii)
 def test_the_details_of_a_task_are_found_in_linear_time(unit):
     def looked_at(text):
-        literals = task_literals(Attempt(task=text, answer=text, reference=text))
+        used = {"role": "assistant", "tool_calls": [{"name": "f", "args": {"a": text, "b": [f'"{text}"']}}]}
+        attempt = Attempt(task=text, answer=text, reference=text, messages=[used, {"role": "tool", "content": text}])
+        literals = task_literals(attempt)
         named_literals(text, literals)
 
     assert_linear(looked_at, repeated(unit), QUICK)
