@@ -117,7 +117,7 @@ class SolveReport:
         verdicts = Counter(str(outcome.verdict.get("status") or "none") for outcome in outcomes)
         checked = [outcome for outcome in outcomes if outcome.verdict.get("judge") == "reference"]
         right = sum(outcome.verdict["status"] == "success" for outcome in checked)
-        recalled = sum(bool(outcome.values.get("memories")) for outcome in outcomes)
+        recalled = sum(bool(_shown(outcome)) for outcome in outcomes)
         own = sum(_recalls_itself(problem, outcome) for problem, outcome in self.outcomes)
         return [
             ("right answers", f"{right} of {len(checked)} with a reference" if checked else "no reference given"),
@@ -127,7 +127,7 @@ class SolveReport:
                 f"judge {_unreadable(outcomes, 'verdict')}, extractor {_unreadable(outcomes, 'extraction')}",
             ),
             *_reply_format(outcomes),
-            ("recalled lessons", f"for {plural(recalled, 'problem')}; own lessons of the problem: {own}"),
+            ("recalled", f"for {plural(recalled, 'problem')}; of the problem itself: {own}"),
             ("seconds per problem", self._mean_seconds(outcomes)),
             ("bank now", describe_totals(self.bank.totals())),
         ]
@@ -138,11 +138,10 @@ class SolveReport:
         return ", ".join(f"{part} {sum(values) / len(values):.2f}" for part, values in means if values) or "none"
 
     def _recalled(self, outcome: SolveOutcome) -> None:
-        memories = outcome.values.get("memories") or []
-        for memory in memories:
-            item = memory["item"]
-            self._line("recalled", f"{shorten(item['title'], 70)} (from a {item['outcome']}; {memory['why']})", "cyan")
-        if not memories:
+        shown = _shown(outcome)
+        for name, source, why in shown:
+            self._line("recalled", f"{shorten(name, 70)} (from a {source['outcome']}; {why})", "cyan")
+        if not shown:
             self._line("recalled", "nothing", "dim")
 
     def _answered(self, problem: Problem, outcome: SolveOutcome) -> None:
@@ -207,8 +206,17 @@ def _reply_format(outcomes: list[SolveOutcome]) -> list[tuple[str, str]]:
     return [("reply format", prompted[-1]["asked"] + (f" (refused: {refused})" if refused else ""))]
 
 
+def _shown(outcome: SolveOutcome) -> list[tuple[str, dict[str, Any], str]]:
+    """Name, record and reason of each lesson and example that the problem was shown."""
+    lessons, examples = (outcome.values.get(name) or [] for name in ("memories", "memory_examples"))
+    return [
+        *((lesson["item"]["title"], lesson["item"], lesson["why"]) for lesson in lessons),
+        *((example["episode"]["task"], example["episode"], example["why"]) for example in examples),
+    ]
+
+
 def _recalls_itself(problem: Problem, outcome: SolveOutcome) -> bool:
-    return any(memory["item"]["task_id"] == problem.id for memory in outcome.values.get("memories") or [])
+    return any(source["task_id"] == problem.id for _, source, _ in _shown(outcome))
 
 
 def _unreadable(outcomes: list[SolveOutcome], channel: str) -> int:

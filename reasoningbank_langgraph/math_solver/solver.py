@@ -50,12 +50,14 @@ def create_math_solver(
         time_limit: seconds one call of the judging or distilling model may take.
         scaling: several attempts at each problem; its checks go on with the conversation, as a solver's would.
         options: passed on to `create_reasoning_bank`: `k, max_items, min_score, match, episodes, show,
-            min_example_score, policy, metadata, where, weak`.
+            min_example_score, policy, metadata, where, weak`. A weak model is by default shown a solution of its own in
+            place of lessons: see examples/experiments for what both brought.
 
     Returns:
         An uncompiled graph; its input is `{"task": ...}`, with `task_id` and `reference` where known.
     """
     chat = chat_model(model)
+    weak = options.get("weak", is_weak(chat))
     critic = chat_model(judge_model) if judge_model is not None else chat
     if scaling is not None and scaling.refiner is None:
         scaling = replace(scaling, refiner=check_step(chat, max_tokens))
@@ -67,7 +69,7 @@ def create_math_solver(
         learn=learn,
         time_limit=time_limit,
         scaling=scaling,
-        **{"weak": is_weak(chat), **options},
+        **{"weak": weak, "show": "examples" if weak else "lessons", **options},
     )
 
 

@@ -81,7 +81,13 @@ def test_the_next_run_starts_from_the_bank_and_says_so_and_no_problem_recalls_it
     assert ": empty\n" in solve().output
     again = solve()
     assert "3 lessons of 3 attempts (2 from success, 1 from failure) from earlier runs" in again.output
-    assert "for 3 problems; own lessons of the problem: 0" in again.output
+    assert "for 3 problems; of the problem itself: 0" in again.output
+
+
+def test_a_weak_model_is_shown_a_solution_of_its_own_and_that_is_said(solve):
+    solve.model.metadata = {"parameters": 500_000_000}
+    second = solve().output.split("[2/3]")[1].split("[3/3]")[0]
+    assert "recalled  Ann has 2 apples and buys 3. How many apples? (from a success; similarity" in second
 
 
 def test_one_problem_without_a_reference_is_judged_by_the_model(solve):

@@ -52,5 +52,6 @@ def test_what_is_not_said_of_the_solver_is_taken_from_the_model(make, given, ask
 @pytest.mark.parametrize("scaling", [None, Scaling(k=2)])
 @pytest.mark.parametrize(("solves", "judges", "asked"), [(WEAK, STRONG, False), (STRONG, WEAK, True)])
 def test_in_the_math_solver_the_model_that_solves_decides(solves, judges, asked, scaling, store):
-    graph = create_math_solver(solves, judge_model=judges, namespace=NAMESPACE, learn=False, scaling=scaling)
+    options = {"namespace": NAMESPACE, "learn": False, "scaling": scaling, "show": "lessons"}
+    graph = create_math_solver(solves, judge_model=judges, **options)
     assert (ASKED in shown(graph, store)) is asked
