@@ -10,7 +10,9 @@ from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.matts.scaling import MemoryUse
 from reasoningbank_langgraph.prompts import EVERY_STEP
 
-Memory = Literal["none", "retrieved", "shuffled", "random", "filler", "examples", "random examples"]
+Memory = Literal[
+    "none", "retrieved", "shuffled", "random", "filler", "examples", "random examples", "recurring", "random recurring"
+]
 Mode = Literal["parallel", "sequential"]
 
 LEARNING = "learning"
@@ -71,7 +73,12 @@ class Arm(NamedTuple):
     @property
     def shows_examples(self) -> bool:
         """Whether attempts are what it shows, and not lessons."""
-        return self.memory in ("examples", "random examples")
+        return self.memory in ("examples", "random examples", "recurring", "random recurring")
+
+    @property
+    def shows_copies(self) -> bool:
+        """Whether it may show an example that is the problem itself with other numbers."""
+        return self.memory.endswith("recurring")
 
     @property
     def teacher(self) -> Arm:
@@ -137,6 +144,8 @@ def _single(name: str) -> Arm:
         "filler": "filler",
         "examples": "examples",
         "examples-random": "random examples",
+        "recurring": "recurring",
+        "recurring-random": "random recurring",
         "levels": "retrieved",
         "long": "none",
         GUARDED: "retrieved",
@@ -150,10 +159,10 @@ def _single(name: str) -> Arm:
 def _partly_aided(config: ExperimentConfig, kind: str, shown: str) -> list[Arm]:
     """Return the arms of which some attempts see the memory: those of a half, or those after a disagreement."""
     use: MemoryUse = "half" if kind == "half" else "on_disagreement"
-    memory: Memory = "examples" if shown else "retrieved"
+    kinds: dict[str, Memory] = {"": "retrieved", "examples": "examples", "recurring": "recurring"}
     suffix = f"+{shown}" if shown else ""
     return [
-        Arm(f"{kind}-{attempts}{suffix}", memory, attempts, use=use, agreement=config.agreement)
+        Arm(f"{kind}-{attempts}{suffix}", kinds[shown], attempts, use=use, agreement=config.agreement)
         for attempts in config.attempts
         if attempts >= (2 if kind == "half" else 3)
     ]

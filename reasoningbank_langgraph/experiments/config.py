@@ -27,6 +27,7 @@ ARMS = (
     "half",
     "gated",
     "gated+examples",
+    "gated+recurring",
     "guarded",
     "levels",
     "long",
@@ -35,6 +36,8 @@ ARMS = (
     "filler",
     "examples",
     "examples-random",
+    "recurring",
+    "recurring-random",
     "adapter",
     "adapter+memory",
     "adapter-other",
@@ -45,6 +48,7 @@ CONTROLS = {
     "random": "memory",
     "filler": "memory",
     "examples-random": "examples",
+    "recurring-random": "recurring",
     "adapter-other": "adapter",
     "adapter-wrong": "adapter",
 }
@@ -54,7 +58,18 @@ TUNED = ("adapter", "adapter+memory", "adapter-other", "adapter-wrong")
 IMPROVING = ("baseline", "memory", *TUNED)
 """Arms of protocol `self-improve`."""
 _LEAST_ATTEMPTS = {"vote": 2, "half": 2, "gated": 3}
-FROZEN = {*CONTROLS, *TUNED, "half", "gated", "gated+examples", "guarded", "examples", "levels"}
+FROZEN = {
+    *CONTROLS,
+    *TUNED,
+    "half",
+    "gated",
+    "gated+examples",
+    "gated+recurring",
+    "guarded",
+    "examples",
+    "recurring",
+    "levels",
+}
 """Arms that need a bank, or a model, that does not change."""
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from reasoningbank_langgraph.bank import EXAMPLE_FLOOR, MemoryBank, is_example
 from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
-from reasoningbank_langgraph.experiments.leaks import gives_away, texts_of
+from reasoningbank_langgraph.experiments.leaks import gives_away, tells_answer, texts_of
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.records import (
@@ -97,8 +97,8 @@ def memory_source(
 
 def _source(arm: Arm, bank: MemoryBank, config: ExperimentConfig, problems: Sequence[Problem]) -> MemorySource:
     if arm.shows_examples:
-        nearest = nearest_example(bank, config.example_floor)
-        return nearest if arm.memory == "examples" else random_example(bank, nearest)
+        nearest = nearest_example(bank, config.example_floor, copies=arm.shows_copies)
+        return random_example(bank, nearest) if arm.memory.startswith("random") else nearest
     retrieved = retrieved_memory(bank, config, levels=arm.levels)
     if arm.memory == "random":
         return random_memory(bank, retrieved)
@@ -130,14 +130,21 @@ def retrieved_memory(bank: MemoryBank, config: ExperimentConfig, *, levels: bool
     return lambda problem, _: retrieved(problem)
 
 
-def nearest_example(bank: MemoryBank, floor: float = EXAMPLE_FLOOR) -> MemorySource:
-    """The example the loop would show: the nearest success that does not give the answer away."""
+def nearest_example(bank: MemoryBank, floor: float = EXAMPLE_FLOOR, *, copies: bool = False) -> MemorySource:
+    """The example the loop would show: the nearest success that does not give the answer away.
+
+    Args:
+        bank: where it is looked for.
+        floor: its least similarity.
+        copies: whether the same problem with other numbers may be shown, as where tasks recur.
+    """
+    leaks = tells_answer if copies else gives_away
 
     @cache
     def nearest(problem: Problem) -> ShownMemory:
         dropped: list[str] = []
         for example in bank.search_examples(problem.text, task_id=problem.id, k=_CANDIDATES, min_score=floor):
-            if not gives_away(example.episode, problem):
+            if not leaks(example.episode, problem):
                 return ShownMemory(dropped=tuple(dropped), examples=(example,))
             dropped.append(example.episode.id)
         return ShownMemory(dropped=tuple(dropped))

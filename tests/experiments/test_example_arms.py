@@ -10,9 +10,11 @@ from reasoningbank_langgraph.bank import EXAMPLE_FLOOR, MemoryBank
 from reasoningbank_langgraph.errors import ExperimentError, FrozenBankError
 from reasoningbank_langgraph.experiments.leaks import gives_away
 from reasoningbank_langgraph.experiments.leaks.audit import audit_leaks
+from reasoningbank_langgraph.experiments.leaks.near_copies import text_similarity
 from reasoningbank_langgraph.experiments.learning import Learner
 from reasoningbank_langgraph.experiments.memories import nearest_example, random_example
 from reasoningbank_langgraph.experiments.summarise import summarise
+from reasoningbank_langgraph.experiments.summary import NEAR_TEXT
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.records import Episode
 from reasoningbank_langgraph.store import ChromaStore
@@ -122,6 +124,35 @@ def test_an_example_that_gives_the_answer_away_is_not_shown_and_the_next_one_is(
         assert [one.episode.id for one in shown.examples] == ["far"]
         assert shown.dropped == (() if leak.id == "same" else (leak.id,))
         assert random_example(bank, nearest)(problem, 0).examples == ()  # nothing is left to draw from
+
+
+def test_where_tasks_recur_a_near_copy_is_shown_and_neither_the_problem_itself_nor_its_answer(tmp_path):
+    problem, copied = Problem("own", FIGS, "212"), FIGS.replace("102", "7").replace("110", "8")
+    with ChromaStore.from_path(tmp_path / "bank", embeddings=HashEmbeddings()) as store:
+        bank = MemoryBank(store, ("experiment", "all"))
+        same, answer = episode("same", FIGS, "so \\boxed{5}"), episode("answer", copied, "212 - 7 = 205, so \\boxed{5}")
+        for one in (same, answer, episode("copy", f"{copied} ", "so \\boxed{15}"), HARMLESS):
+            bank.add([], episodes=[one])
+        recurring = nearest_example(bank, copies=True)
+        shown, other = recurring(problem, 0), random_example(bank, recurring)(problem, 0)
+        assert [one.episode.id for one in shown.examples] == ["copy"]
+        assert {*shown.dropped} <= {"answer"}
+        assert [one.episode.id for one in other.examples] == ["far"]
+
+
+def test_near_copies_are_shown_in_the_arms_of_recurring_tasks_alone(tmp_path):
+    arms = ("baseline", "vote", "examples", "recurring", "recurring-random")
+    run = worlds.carry_out(worlds.config(tmp_path, arms=arms), tmp_path / "out")
+    rows = worlds.by_arm(run)
+    problems = {row.id: row.problem for row in run.results.rows}
+    copies = {
+        name: [text_similarity(problems[row.sources[0]], row.problem) > NEAR_TEXT for row in rows[name] if row.sources]
+        for name in arms[2:]
+    }
+    assert not any(copies["examples"])
+    assert not any(copies["recurring-random"])
+    assert len(copies["recurring"]) == len(rows["recurring"])
+    assert any(copies["recurring"])
 
 
 def test_where_no_example_is_near_the_control_shows_none_either(tmp_path):

@@ -18,8 +18,8 @@ Arms = Annotated[
     str,
     typer.Option(
         help="Arms, comma-separated: baseline, memory, examples, vote, vote+memory, vote+matts, half, gated, "
-        "gated+examples, guarded, levels, long, shuffled, random, filler, examples-random. A run that has ended can be "
-        "given more of them."
+        "gated+examples, gated+recurring, guarded, levels, long, shuffled, random, filler, examples-random, recurring, "
+        "recurring-random. A run that has ended can be given more of them."
     ),
 ]
 Seeds = Annotated[str, typer.Option(help="Seeds, comma-separated.")]

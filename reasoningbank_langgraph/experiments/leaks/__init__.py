@@ -17,7 +17,7 @@ answer in every form and looks for these, so that what one of them cannot read t
 - `near_copies`: problems that are nearly the same
 """
 
-from reasoningbank_langgraph.experiments.leaks.guard import gives_away, states_answer, texts_of
+from reasoningbank_langgraph.experiments.leaks.guard import gives_away, states_answer, tells_answer, texts_of
 from reasoningbank_langgraph.experiments.leaks.near_copies import near_duplicates
 
-__all__ = ["gives_away", "near_duplicates", "states_answer", "texts_of"]
+__all__ = ["gives_away", "near_duplicates", "states_answer", "tells_answer", "texts_of"]

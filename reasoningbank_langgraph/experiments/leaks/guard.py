@@ -20,10 +20,14 @@ _LIST_MARK = re.compile(r"(?:^|(?<=[:;.!?]))[ \t]*\(?(\d{1,2})[.)](?=[ \t]+\S)",
 
 def gives_away(record: MemoryItem | Episode, problem: Problem) -> bool:
     """Say whether a lesson or an example states the problem's answer or is nearly the problem itself."""
-    texts = texts_of(record)
-    return states_answer("\n".join(texts), problem.answer or "") or any(
-        text_similarity(text, problem.text) > NEAR_TEXT for text in texts
+    return tells_answer(record, problem) or any(
+        text_similarity(text, problem.text) > NEAR_TEXT for text in texts_of(record)
     )
+
+
+def tells_answer(record: MemoryItem | Episode, problem: Problem) -> bool:
+    """Say whether a lesson or an example states the problem's answer."""
+    return states_answer("\n".join(texts_of(record)), problem.answer or "")
 
 
 def texts_of(record: MemoryItem | Episode) -> tuple[str, ...]:
