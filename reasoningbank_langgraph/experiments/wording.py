@@ -36,6 +36,7 @@ _SHOWN = {
     "adapter": ("The adapter was", "the solutions"),
     "memory": ("Memory was", "the lessons"),
     "examples": ("Examples were", "the examples"),
+    "recurring": ("Examples of recurring tasks were", "the examples"),
 }
 """Arms that have controls, and what they show or learned, for a sentence."""
 NEAR_COPY = (
@@ -225,6 +226,12 @@ def _on_method(config: ExperimentConfig, arms: Sequence[ArmSummary]) -> Iterator
     with_memory = any(arm.compared and arm.shown for arm in arms)
     if with_memory and not {arm.arm for arm in arms} & {*CONTROLS} - {*TUNED}:
         yield "No control arm: a gain from memory could not be told from the gain from any longer prompt."
+    copied = [arm.name for arm in arms_of(config) if arm.shows_copies]
+    if copied:
+        yield (
+            f"Near copies could be shown in {_and(copied)}, as where tasks come again: a gain there says nothing of "
+            "new tasks."
+        )
 
 
 def _on_adapters(adapters: Sequence[AdapterSummary]) -> Iterator[str]:

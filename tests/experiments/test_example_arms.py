@@ -140,6 +140,7 @@ def test_where_tasks_recur_a_near_copy_is_shown_and_neither_the_problem_itself_n
         assert [one.episode.id for one in other.examples] == ["far"]
 
 
+@needs_extra
 def test_near_copies_are_shown_in_the_arms_of_recurring_tasks_alone(tmp_path):
     arms = ("baseline", "vote", "examples", "recurring", "recurring-random")
     run = worlds.carry_out(worlds.config(tmp_path, arms=arms), tmp_path / "out")
@@ -153,6 +154,9 @@ def test_near_copies_are_shown_in_the_arms_of_recurring_tasks_alone(tmp_path):
     assert not any(copies["recurring-random"])
     assert len(copies["recurring"]) == len(rows["recurring"])
     assert any(copies["recurring"])
+    summary = summarise(run.results.rows, run.config)
+    assert ("recurring", "recurring-random") in {(one.arm, one.against) for one in summary.comparisons}
+    assert any("Near copies could be shown in recurring and recur" in said for said in summary.notes)
 
 
 def test_where_no_example_is_near_the_control_shows_none_either(tmp_path):

@@ -277,5 +277,7 @@ def _hundredfold(line: Interval | None) -> Interval:
 
 def _kind(arm: Arm) -> str:
     if arm.attempts > 1:
-        return "both" if arm.memory == "retrieved" else "scaling"
-    return {"none": "plain", "retrieved": "memory", "examples": "memory"}.get(arm.memory, "control")
+        return "scaling" if arm.memory == "none" else "both"
+    if arm.memory in ("retrieved", "examples", "recurring"):
+        return "memory"
+    return "plain" if arm.memory == "none" else "control"
