@@ -35,6 +35,9 @@ def probe(
         typer.Option(min=1, help="Problems to learn from.", show_default="the first third of the file, at most 60"),
     ] = None,
     limit: Annotated[int, typer.Option(min=20, max=100, help="Most problems to compare on.")] = 100,
+    recurring: Annotated[
+        bool, typer.Option("--recurring", help="Show near copies of a problem too, as where your tasks come again.")
+    ] = False,
     max_tokens: Annotated[int, typer.Option(min=1, help="Token limit of one solution.")] = 512,
     leave_out_failed: LeaveOut = False,
     out: Annotated[Path, typer.Option(help="Folder of the run. The same command resumes it.")] = Path("probe"),
@@ -51,7 +54,7 @@ def probe(
     settings: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "leave_out_failed": leave_out_failed}
     with named_errors():
         settings |= _given_bank(bank, namespace, learn)
-        config = probe_config(file, limit=limit, learn=learn, **settings)
+        config = probe_config(file, limit=limit, learn=learn, recurring=recurring, **settings)
         shown.print(_plan(config))
         carry_out(config, out, shown)
         summary = Summary.model_validate_json((out / SUMMARY).read_bytes())
@@ -96,7 +99,7 @@ def _plan(config: ExperimentConfig) -> Text:
 
 
 def _print(summary: Summary, lengths: Mapping[str, float], advice: Advice) -> None:
-    from reasoningbank_langgraph.experiments.probe import SHOWN
+    from reasoningbank_langgraph.experiments.probe import what_is_shown
     from reasoningbank_langgraph.experiments.wording import capital, points_interval
 
     table = Table("arm", "before the task", title="Against nothing, paired, with 95 % intervals", title_justify="left")
@@ -107,7 +110,7 @@ def _print(summary: Summary, lengths: Mapping[str, float], advice: Advice) -> No
         against = found.get(arm.arm)
         difference = points_interval(against.difference) if against and against.difference else ""
         changed = [str(len(against.fixed)), str(len(against.broken))] if against else ["", ""]
-        shown = SHOWN[arm.arm] + (f" ({arm.shown:.0%} of the tasks)" if 0 < arm.shown < 1 else "")
+        shown = what_is_shown(arm.arm) + (f" ({arm.shown:.0%} of the tasks)" if 0 < arm.shown < 1 else "")
         right = f"{arm.right} of {arm.problems}"
         table.add_row(arm.arm, shown, right, difference, *changed, f"{lengths.get(arm.arm, 0):,.0f}")
     console.print(table)

@@ -27,11 +27,13 @@ SHOWN = {
     "examples": "an example",
 }
 """What each arm of a probe shows, in their order."""
+RECURRING = {"examples-random": "recurring-random", "examples": "recurring"}
+"""The arms that take their place where near copies of a problem may be shown."""
 LEAST, MOST = 20, 100
 """Problems that are compared on."""
 _LEARNED = 60
-_FORMS: dict[str, Show] = {"memory": "lessons", "examples": "examples"}
-_TEXTS = ("filler", "random", "examples-random")
+_FORMS: dict[str, Show] = {"memory": "lessons", "examples": "examples", "recurring": "examples"}
+_TEXTS = ("filler", "random", "examples-random", "recurring-random")
 Use = Literal["lessons", "examples", "rule", "gate", "guard"]
 """`lessons`, `examples`: show them; `rule`: no memory, a rule in the prompt; `gate`: show a memory only where attempts
 without one disagree; `guard`: let a guard find out."""
@@ -45,20 +47,29 @@ class Advice(Record):
     python: str
 
 
-def probe_config(file: Path, *, limit: int = MOST, learn: int | None = None, **settings: Any) -> ExperimentConfig:
+def what_is_shown(arm: str) -> str:
+    """Return what an arm of a probe shows, in words."""
+    return SHOWN[next((plain for plain, name in RECURRING.items() if name == arm), arm)]
+
+
+def probe_config(
+    file: Path, *, limit: int = MOST, learn: int | None = None, recurring: bool = False, **settings: Any
+) -> ExperimentConfig:
     """Return the experiment of a probe: the first problems of a file are learned from, the others compared on.
 
     Args:
         file: the problems.
         limit: the most problems to compare on.
         learn: problems to learn from; by default a third of the file, and at most 60. None are with a `bank`.
+        recurring: whether examples may be near copies of a problem, as where tasks come again.
         settings: further settings of the experiment.
 
     Raises:
         ProblemFileError: the file cannot be read.
         ExperimentError: fewer than 20 problems are left to compare on, or one of them has no answer.
     """
-    given: dict[str, Any] = {"protocol": "phase1", "test": file, "limit": limit, "arms": tuple(SHOWN), **settings}
+    arms = tuple(RECURRING.get(arm, arm) if recurring else arm for arm in SHOWN)
+    given: dict[str, Any] = {"protocol": "phase1", "test": file, "limit": limit, "arms": arms, **settings}
     if given.get("bank") is None:
         given |= {"train": file, "train_limit": learn or max(1, min(_LEARNED, len(read_problems(file)) // 3))}
     config = ExperimentConfig(**given)
@@ -71,7 +82,8 @@ def probe_config(file: Path, *, limit: int = MOST, learn: int | None = None, **s
 
 def reply_lengths(rows: Sequence[ResultRow]) -> dict[str, float]:
     """Return the mean length of the replies of each arm of a probe, in characters."""
-    by_arm = {arm: [row.reply_length for row in rows if row.arm == arm and row.error is None] for arm in SHOWN}
+    arms = [*SHOWN, *RECURRING.values()]
+    by_arm = {arm: [row.reply_length for row in rows if row.arm == arm and row.error is None] for arm in arms}
     return {arm: fmean(lengths) for arm, lengths in by_arm.items() if lengths}
 
 
@@ -128,7 +140,7 @@ def _sentences(comparisons: Sequence[Comparison]) -> str:
 
 def _cost(comparison: Comparison) -> str:
     difference = points_interval(comparison.difference) if comparison.difference else ""
-    return f"{SHOWN[comparison.arm]}: {difference}"
+    return f"{what_is_shown(comparison.arm)}: {difference}"
 
 
 def _gain(winner: Comparison, summary: Summary) -> Advice:
@@ -141,9 +153,8 @@ def _gain(winner: Comparison, summary: Summary) -> Advice:
 
 
 def _gate(found: _Found, lost: Sequence[Comparison], lengths: Mapping[str, float]) -> Advice:
-    shorter = [
-        f"{lengths[one.arm]:,.0f} after {SHOWN[one.arm]}" for one in lost if lengths[one.arm] < lengths["baseline"]
-    ]
+    lower = [one.arm for one in lost if lengths[one.arm] < lengths["baseline"]]
+    shorter = [f"{lengths[arm]:,.0f} after {what_is_shown(arm)}" for arm in lower]
     replies = f" Its replies get shorter: {lengths['baseline']:,.0f} characters after nothing, {', '.join(shorter)}."
     what = "any text before the task" if {one.arm for one in lost} & {*_TEXTS} else "lessons and with an example alike"
     reason = (

@@ -7,7 +7,14 @@ import pytest
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.errors import ExperimentError, InvalidRecordError
 from reasoningbank_langgraph.experiments.banks import given_bank
-from reasoningbank_langgraph.experiments.probe import SHOWN, advise, probe_config, reply_lengths
+from reasoningbank_langgraph.experiments.probe import (
+    RECURRING,
+    SHOWN,
+    advise,
+    probe_config,
+    reply_lengths,
+    what_is_shown,
+)
 from reasoningbank_langgraph.experiments.summarise import summarise
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.testing import ScriptedChatModel
@@ -71,6 +78,15 @@ def test_the_advice_follows_from_what_was_shown_and_says_why(case):
 
 @needs_extra
 @pytest.mark.parametrize("case", FOUND)
+def test_the_advice_is_the_same_where_near_copies_may_be_shown(case):
+    right, use, form, _ = FOUND[case]
+    advice = advice_on({RECURRING.get(arm, arm): count for arm, count in right.items()})
+    assert advice.use == use
+    assert (f'show="{form}"' in advice.python) is (form is not None)
+
+
+@needs_extra
+@pytest.mark.parametrize("case", FOUND)
 def test_the_python_of_an_advice_runs(case):
     names = {"solver": lambda state: {"answer": "5"}, "model": ScriptedChatModel([]), "rules": "Solve it."}
     exec(advice_on(FOUND[case][0]).python, names)
@@ -84,6 +100,9 @@ def test_a_probe_learns_from_the_first_third_of_a_file_and_compares_on_the_rest(
     file = worlds.unlike_problems(tmp_path / "all.jsonl", 36)
     made = probe_config(file)
     assert (made.train, made.test, made.train_limit, made.arms) == (file, file, 12, tuple(SHOWN))
+    again = probe_config(file, recurring=True)
+    assert again.arms == ("baseline", "long", "filler", "random", "memory", "recurring-random", "recurring")
+    assert [what_is_shown(arm) for arm in again.arms] == list(SHOWN.values())
     with pytest.raises(
         ExperimentError, match=r"17 problems of .* are learned from and 19 others are left: .* 20 or more"
     ):
