@@ -210,7 +210,7 @@ def test_a_run_on_the_packaged_model_killed_in_the_middle_goes_on_where_it_stopp
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY, env=quiet)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "[1/2] p1 (already done)" in done.stdout
-    assert "own lessons of the problem: 0" in done.stdout
+    assert "of the problem itself: 0" in done.stdout
 
 
 def test_a_run_that_goes_on_with_another_file_does_not_take_its_results_for_the_old_ones(solve, tmp_path):
