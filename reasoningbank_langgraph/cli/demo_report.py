@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from reasoningbank_langgraph.bank import MemoryBank
-from reasoningbank_langgraph.cli.solve_report import plural, shorten
+from reasoningbank_langgraph.cli.solve_report import plural, shorten, what_was_shown
 from reasoningbank_langgraph.cli.terminal import console
 from reasoningbank_langgraph.experiments.stats import mean_difference
 from reasoningbank_langgraph.experiments.wording import points_interval
@@ -42,8 +42,7 @@ class DemoResult(NamedTuple):
         """Read the result from the channels of a graph."""
         found = extract_answer(values["answer"]).text
         right = found is not None and equivalent(problem.answer or "", found)
-        recalled = [memory["item"]["title"] for memory in values.get("memories") or []]
-        recalled += [example["episode"]["task"] for example in values.get("memory_examples") or []]
+        recalled = [name for name, *_ in what_was_shown(values)]
         learned = [lesson["title"] for lesson in values.get("lessons") or []]
         marked = found is not None
         return cls(problem, found or values["answer"], marked, right, "".join(recalled[:1]), "".join(learned[:1]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -117,7 +118,7 @@ class SolveReport:
         verdicts = Counter(str(outcome.verdict.get("status") or "none") for outcome in outcomes)
         checked = [outcome for outcome in outcomes if outcome.verdict.get("judge") == "reference"]
         right = sum(outcome.verdict["status"] == "success" for outcome in checked)
-        recalled = sum(bool(_shown(outcome)) for outcome in outcomes)
+        recalled = sum(bool(what_was_shown(outcome.values)) for outcome in outcomes)
         own = sum(_recalls_itself(problem, outcome) for problem, outcome in self.outcomes)
         return [
             ("right answers", f"{right} of {len(checked)} with a reference" if checked else "no reference given"),
@@ -138,7 +139,7 @@ class SolveReport:
         return ", ".join(f"{part} {sum(values) / len(values):.2f}" for part, values in means if values) or "none"
 
     def _recalled(self, outcome: SolveOutcome) -> None:
-        shown = _shown(outcome)
+        shown = what_was_shown(outcome.values)
         for name, source, why in shown:
             self._line("recalled", f"{shorten(name, 70)} (from a {source['outcome']}; {why})", "cyan")
         if not shown:
@@ -206,9 +207,9 @@ def _reply_format(outcomes: list[SolveOutcome]) -> list[tuple[str, str]]:
     return [("reply format", prompted[-1]["asked"] + (f" (refused: {refused})" if refused else ""))]
 
 
-def _shown(outcome: SolveOutcome) -> list[tuple[str, dict[str, Any], str]]:
-    """Name, record and reason of each lesson and example that the problem was shown."""
-    lessons, examples = (outcome.values.get(name) or [] for name in ("memories", "memory_examples"))
+def what_was_shown(values: Mapping[str, Any]) -> list[tuple[str, dict[str, Any], str]]:
+    """Return name, record and reason of each lesson and example in the channels of a graph."""
+    lessons, examples = (values.get(name) or [] for name in ("memories", "memory_examples"))
     return [
         *((lesson["item"]["title"], lesson["item"], lesson["why"]) for lesson in lessons),
         *((example["episode"]["task"], example["episode"], example["why"]) for example in examples),
@@ -216,7 +217,7 @@ def _shown(outcome: SolveOutcome) -> list[tuple[str, dict[str, Any], str]]:
 
 
 def _recalls_itself(problem: Problem, outcome: SolveOutcome) -> bool:
-    return any(source["task_id"] == problem.id for _, source, _ in _shown(outcome))
+    return any(source["task_id"] == problem.id for _, source, _ in what_was_shown(outcome.values))
 
 
 def _unreadable(outcomes: list[SolveOutcome], channel: str) -> int:

@@ -10,9 +10,7 @@ from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.matts.scaling import MemoryUse
 from reasoningbank_langgraph.prompts import EVERY_STEP
 
-Memory = Literal[
-    "none", "retrieved", "shuffled", "random", "filler", "examples", "random examples", "recurring", "random recurring"
-]
+Memory = Literal["none", "retrieved", "shuffled", "random", "filler", "examples", "random examples"]
 Mode = Literal["parallel", "sequential"]
 
 LEARNING = "learning"
@@ -45,6 +43,8 @@ class Arm(NamedTuple):
     """As `Scaling.agreement`."""
     levels: bool = False
     """Whether it retrieves by levels, from a bank in which near copies are linked."""
+    copies: bool = False
+    """Whether its examples may be near copies of the problem: the same with other numbers."""
     more: str = ""
     """Rules for the solver beside the usual ones."""
     solver: str = ""
@@ -73,12 +73,7 @@ class Arm(NamedTuple):
     @property
     def shows_examples(self) -> bool:
         """Whether attempts are what it shows, and not lessons."""
-        return self.memory in ("examples", "random examples", "recurring", "random recurring")
-
-    @property
-    def shows_copies(self) -> bool:
-        """Whether it may show an example that is the problem itself with other numbers."""
-        return self.memory.endswith("recurring")
+        return self.memory in ("examples", "random examples")
 
     @property
     def teacher(self) -> Arm:
@@ -144,8 +139,8 @@ def _single(name: str) -> Arm:
         "filler": "filler",
         "examples": "examples",
         "examples-random": "random examples",
-        "recurring": "recurring",
-        "recurring-random": "random recurring",
+        "recurring": "examples",
+        "recurring-random": "random examples",
         "levels": "retrieved",
         "long": "none",
         GUARDED: "retrieved",
@@ -153,16 +148,18 @@ def _single(name: str) -> Arm:
         "adapter+memory": "retrieved",
     }
     solver = name.partition("+")[0] if name in TUNED else ""
-    return Arm(name, kinds[name], levels=name == "levels", more=EVERY_STEP if name == "long" else "", solver=solver)
+    more, copies = EVERY_STEP if name == "long" else "", name.startswith("recurring")
+    return Arm(name, kinds[name], levels=name == "levels", copies=copies, more=more, solver=solver)
 
 
 def _partly_aided(config: ExperimentConfig, kind: str, shown: str) -> list[Arm]:
     """Return the arms of which some attempts see the memory: those of a half, or those after a disagreement."""
     use: MemoryUse = "half" if kind == "half" else "on_disagreement"
-    kinds: dict[str, Memory] = {"": "retrieved", "examples": "examples", "recurring": "recurring"}
+    memory: Memory = "examples" if shown else "retrieved"
+    copies = shown == "recurring"
     suffix = f"+{shown}" if shown else ""
     return [
-        Arm(f"{kind}-{attempts}{suffix}", kinds[shown], attempts, use=use, agreement=config.agreement)
+        Arm(f"{kind}-{attempts}{suffix}", memory, attempts, use=use, agreement=config.agreement, copies=copies)
         for attempts in config.attempts
         if attempts >= (2 if kind == "half" else 3)
     ]

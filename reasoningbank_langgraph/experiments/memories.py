@@ -97,8 +97,8 @@ def memory_source(
 
 def _source(arm: Arm, bank: MemoryBank, config: ExperimentConfig, problems: Sequence[Problem]) -> MemorySource:
     if arm.shows_examples:
-        nearest = nearest_example(bank, config.example_floor, copies=arm.shows_copies)
-        return random_example(bank, nearest) if arm.memory.startswith("random") else nearest
+        nearest = nearest_example(bank, config.example_floor, copies=arm.copies)
+        return nearest if arm.memory == "examples" else random_example(bank, nearest)
     retrieved = retrieved_memory(bank, config, levels=arm.levels)
     if arm.memory == "random":
         return random_memory(bank, retrieved)

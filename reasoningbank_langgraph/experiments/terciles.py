@@ -29,7 +29,7 @@ Pair = tuple[ResultRow, ResultRow]
 def terciles(first: str, arms: Sequence[Arm], rows: Rows) -> Iterator[Tercile]:
     """Yield the parts of each arm with the ordinary bank, compared with its like without memory, else the first arm."""
     with_memory = [arm for arm in arms if arm.memory in ("retrieved", "examples")]
-    ordinary = [arm for arm in with_memory if arm.bank is None and not arm.matts and not arm.solver]
+    ordinary = [arm for arm in with_memory if arm.bank is None and not arm.matts and not arm.solver and not arm.copies]
     for arm in ordinary:
         near = _nearest(row for other in ordinary if other.memory == arm.memory for row in rows[other.name])
         alone = unaided_name(arm)

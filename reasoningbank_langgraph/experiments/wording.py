@@ -226,7 +226,7 @@ def _on_method(config: ExperimentConfig, arms: Sequence[ArmSummary]) -> Iterator
     with_memory = any(arm.compared and arm.shown for arm in arms)
     if with_memory and not {arm.arm for arm in arms} & {*CONTROLS} - {*TUNED}:
         yield "No control arm: a gain from memory could not be told from the gain from any longer prompt."
-    copied = [arm.name for arm in arms_of(config) if arm.shows_copies]
+    copied = [arm.name for arm in arms_of(config) if arm.copies]
     if copied:
         yield (
             f"Near copies could be shown in {_and(copied)}, as where tasks come again: a gain there says nothing of "

@@ -38,25 +38,8 @@ SECRETS = [
     "--password ", "-u a", "?sig=", "key ", "password is ", "senha ", "senha es ", "senha a é", "密码", "密码是", "clave de api: a1", '"password": "', "hooks.slack.com/services/", "dapi", "00:AA", "Ab",
 ]  # fmt: skip
 DETAILS = [
-    "1",
-    "1,",
-    "1.",
-    "=1,",
-    "is ",
-    "is 1",
-    "Anna ",
-    "Anna-",
-    "Anna's ",
-    "http://",
-    "www.a ",
-    "’s",
-    '"A',
-    "A-1",
-    "A1-",
-    '"A-1"',
-    "1 A#",
-    '\\"',
-]
+    "1", "1,", "1.", "=1,", "is ", "is 1", "Anna ", "Anna-", "Anna's ", "http://", "www.a ", "’s", '"A', "A-1", "A1-", '"A-1"', "1 A#", '\\"',
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("unit", [*PLAIN, *MARKERS], ids=ascii)

@@ -278,6 +278,4 @@ def _hundredfold(line: Interval | None) -> Interval:
 def _kind(arm: Arm) -> str:
     if arm.attempts > 1:
         return "scaling" if arm.memory == "none" else "both"
-    if arm.memory in ("retrieved", "examples", "recurring"):
-        return "memory"
-    return "plain" if arm.memory == "none" else "control"
+    return {"none": "plain", "retrieved": "memory", "examples": "memory"}.get(arm.memory, "control")
