@@ -10,7 +10,7 @@ from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.matts.scaling import MemoryUse
 from reasoningbank_langgraph.prompts import EVERY_STEP
 
-Memory = Literal["none", "retrieved", "shuffled", "random", "filler", "examples", "random examples"]
+Memory = Literal["none", "retrieved", "shuffled", "random", "filler", "examples", "random examples", "written example"]
 Mode = Literal["parallel", "sequential"]
 
 LEARNING = "learning"
@@ -73,7 +73,7 @@ class Arm(NamedTuple):
     @property
     def shows_examples(self) -> bool:
         """Whether attempts are what it shows, and not lessons."""
-        return self.memory in ("examples", "random examples")
+        return self.memory in ("examples", "random examples", "written example")
 
     @property
     def teacher(self) -> Arm:
@@ -141,6 +141,7 @@ def _single(name: str) -> Arm:
         "examples-random": "random examples",
         "recurring": "examples",
         "recurring-random": "random examples",
+        "written": "written example",
         "levels": "retrieved",
         "long": "none",
         GUARDED: "retrieved",
@@ -186,11 +187,16 @@ def learners_of(config: ExperimentConfig) -> list[Arm]:
 
 
 def _several(config: ExperimentConfig, bank: str) -> list[Arm]:
-    """Return the arms of several attempts: with no bank (""), an ordinary one ("memory") or one of MaTTS ("matts")."""
-    kind: Memory = "retrieved" if bank else "none"
-    suffix = f"+{bank}" if bank else ""
+    """Return the arms of several attempts.
+
+    Args:
+        config: says how many attempts there are, and in which modes.
+        bank: with no bank (""), an ordinary one ("memory") or one of MaTTS ("matts"), or "examples" or "recurring".
+    """
+    kind: Memory = "none" if not bank else "retrieved" if bank in ("memory", "matts") else "examples"
+    suffix, copies = f"+{bank}" if bank else "", bank == "recurring"
     return [
-        Arm(f"{_attempts_name(mode, attempts)}{suffix}", kind, attempts, mode, matts=bank == "matts")
+        Arm(f"{_attempts_name(mode, attempts)}{suffix}", kind, attempts, mode, matts=bank == "matts", copies=copies)
         for mode in config.modes
         for attempts in config.attempts
         if attempts > 1

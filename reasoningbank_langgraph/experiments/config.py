@@ -24,6 +24,8 @@ ARMS = (
     "vote",
     "vote+memory",
     "vote+matts",
+    "vote+examples",
+    "vote+recurring",
     "half",
     "gated",
     "gated+examples",
@@ -38,21 +40,23 @@ ARMS = (
     "examples-random",
     "recurring",
     "recurring-random",
+    "written",
     "adapter",
     "adapter+memory",
     "adapter-other",
     "adapter-wrong",
 )
 CONTROLS = {
-    "shuffled": "memory",
-    "random": "memory",
-    "filler": "memory",
-    "examples-random": "examples",
-    "recurring-random": "recurring",
-    "adapter-other": "adapter",
-    "adapter-wrong": "adapter",
+    "shuffled": ("memory",),
+    "random": ("memory",),
+    "filler": ("memory",),
+    "examples-random": ("examples",),
+    "recurring-random": ("recurring",),
+    "written": ("examples", "recurring"),
+    "adapter-other": ("adapter",),
+    "adapter-wrong": ("adapter",),
 }
-"""Arms that show other text in place of a memory, or whose adapter learned other data, and the arm they control."""
+"""Arms that show other text in place of a memory, or whose adapter learned other data, and the arms they control."""
 TUNED = ("adapter", "adapter+memory", "adapter-other", "adapter-wrong")
 """Arms whose solver is the model with an adapter."""
 IMPROVING = ("baseline", "memory", *TUNED)
@@ -61,6 +65,8 @@ _LEAST_ATTEMPTS = {"vote": 2, "half": 2, "gated": 3}
 FROZEN = {
     *CONTROLS,
     *TUNED,
+    "vote+examples",
+    "vote+recurring",
     "half",
     "gated",
     "gated+examples",

@@ -29,6 +29,31 @@ _FILLER = (
     "the left and in the evening from the right. People pass by with bags and umbrellas, and now and then a dog stops "
     "at the corner. On market days the street is louder, and the smell of bread comes up from the bakery. "
 )
+_WRITTEN = Episode(
+    id="written",
+    task="A lake holds 95,000 litres. Each of 150 farms takes 420 litres out of it, and rain brings 2,750 litres. "
+    "How many litres are in the lake then?",
+    task_id="written",
+    solution="""To find how many litres are in the lake, we follow what is taken out and what comes in:
+
+1. Calculate how much the farms take out together.
+   \\[
+   150 \\times 420 = 63000
+   \\]
+
+2. Subtract it from what the lake held.
+   \\[
+   95000 - 63000 = 32000
+   \\]
+
+3. Add the rain.
+   \\[
+   32000 + 2750 = 34750
+   \\]
+
+Therefore, the number of litres in the lake is \\(\\boxed{34750}\\).""",
+    outcome="success",
+)
 _NEAREST = 5
 """Records of about the wanted length that chance chooses from."""
 _CANDIDATES = 10
@@ -96,6 +121,8 @@ def memory_source(
 
 
 def _source(arm: Arm, bank: MemoryBank, config: ExperimentConfig, problems: Sequence[Problem]) -> MemorySource:
+    if arm.memory == "written example":
+        return written_example
     if arm.shows_examples:
         nearest = nearest_example(bank, config.example_floor, copies=arm.copies)
         return nearest if arm.memory == "examples" else random_example(bank, nearest)
@@ -207,6 +234,13 @@ def random_example(bank: MemoryBank, source: MemorySource) -> MemorySource:
         )
 
     return memory_for
+
+
+def written_example(problem: Problem, _: int) -> ShownMemory:
+    """A solution written by hand, the same for every problem: what an example brings that no bank was needed for."""
+    if tells_answer(_WRITTEN, problem):
+        return ShownMemory(dropped=(_WRITTEN.id,))
+    return ShownMemory(examples=(RetrievedExample(episode=_WRITTEN, why="written by hand"),))
 
 
 def examples_of(bank: MemoryBank) -> list[Episode]:

@@ -152,8 +152,8 @@ def _pairs_to_compare(first: str, arms: Sequence[Arm]) -> Iterator[tuple[str, st
     others = [arm for arm in arms if arm.name != first]
     for arm in others if first in names else ():
         yield arm.name, first, "bank size" if arm.bank else "placebo" if arm.name in CONTROLS else "arm"
-    for control in [arm.name for arm in others if CONTROLS.get(arm.name, first) in {*names} - {first}]:
-        yield CONTROLS[control], control, "control"
+    for control in [arm.name for arm in others if arm.name in CONTROLS]:
+        yield from ((name, control, "control") for name in CONTROLS[control] if name in {*names} - {first})
     for (arm_name, other), group in _ALSO.items():
         if {arm_name, other} <= {*names} - {first}:
             yield arm_name, other, group

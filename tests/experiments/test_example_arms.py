@@ -12,7 +12,7 @@ from reasoningbank_langgraph.experiments.leaks import gives_away
 from reasoningbank_langgraph.experiments.leaks.audit import audit_leaks
 from reasoningbank_langgraph.experiments.leaks.near_copies import text_similarity
 from reasoningbank_langgraph.experiments.learning import Learner
-from reasoningbank_langgraph.experiments.memories import nearest_example, random_example
+from reasoningbank_langgraph.experiments.memories import nearest_example, random_example, written_example
 from reasoningbank_langgraph.experiments.summarise import summarise
 from reasoningbank_langgraph.experiments.summary import NEAR_TEXT
 from reasoningbank_langgraph.math_solver.problems import Problem
@@ -142,21 +142,45 @@ def test_where_tasks_recur_a_near_copy_is_shown_and_neither_the_problem_itself_n
 
 @needs_extra
 def test_near_copies_are_shown_in_the_arms_of_recurring_tasks_alone(tmp_path):
-    arms = ("baseline", "vote", "examples", "recurring", "recurring-random")
+    arms = ("baseline", "vote", "examples", "recurring", "recurring-random", "written", "vote+recurring")
     run = worlds.carry_out(worlds.config(tmp_path, arms=arms), tmp_path / "out")
     rows = worlds.by_arm(run)
     problems = {row.id: row.problem for row in run.results.rows}
     copies = {
         name: [text_similarity(problems[row.sources[0]], row.problem) > NEAR_TEXT for row in rows[name] if row.sources]
-        for name in arms[2:]
+        for name in arms[2:5]
     }
     assert not any(copies["examples"])
     assert not any(copies["recurring-random"])
     assert len(copies["recurring"]) == len(rows["recurring"])
     assert any(copies["recurring"])
     summary = summarise(run.results.rows, run.config)
-    assert ("recurring", "recurring-random") in {(one.arm, one.against) for one in summary.comparisons}
-    assert any("Near copies could be shown in recurring and recur" in said for said in summary.notes)
+    compared = {(one.arm, one.against): one.group for one in summary.comparisons}
+    assert {compared["recurring", other] for other in ("recurring-random", "written")} == {"control"}
+    assert compared["examples", "written"] == "control"
+    assert (compared["written", "baseline"], compared["vote-3+recurring", "vote-3"]) == ("placebo", "same attempts")
+    assert any("Near copies could be shown in recurring, recur" in said for said in summary.notes)
+
+
+@needs_extra
+def test_a_vote_of_recurring_tasks_shows_each_attempt_what_a_single_one_is_shown(tmp_path):
+    chat = worlds.model()
+    run = worlds.carry_out(
+        worlds.config(tmp_path, arms=("baseline", "recurring", "vote+recurring")), tmp_path / "out", chat
+    )
+    rows = worlds.by_arm(run)
+    assert [row.memory for row in rows["vote-3+recurring"]] == [row.memory for row in rows["recurring"]]
+    one = rows["recurring"][0]
+    sent = [messages for messages in chat.calls if messages[-1].text == one.problem and len(messages) == 4]
+    assert len({tuple(message.text for message in messages) for messages in sent}) == 1
+
+
+def test_the_solution_written_by_hand_is_the_same_for_every_problem_and_left_out_where_it_states_the_answer():
+    problems = [Problem(f"p{answer}", FIGS, answer) for answer in ("212", "7", "34750")]
+    first, second, leaking = (written_example(problem, 0) for problem in problems)
+    assert first == second
+    assert first.examples[0].episode.solution.endswith("\\boxed{34750}\\).")
+    assert (leaking.text, leaking.dropped) == ("", ("written",))
 
 
 def test_where_no_example_is_near_the_control_shows_none_either(tmp_path):
