@@ -76,10 +76,8 @@ class SolveReport:
     def opening(self, model: str) -> None:
         """Say which model works and what the bank holds already."""
         self._line("model", model)
-        totals = self.bank.totals()
-        holds = totals.items or self.bank.episodes()
-        found = f"{describe_totals(totals)} from earlier runs" if holds else "empty"
-        self._line("bank", f"{self.path}: {found}")
+        holds = self._holds()
+        self._line("bank", f"{self.path}: {holds} from earlier runs" if holds else f"{self.path}: empty")
         self._line("run", f"{self.thread} (resume it with --thread {self.thread})")
         console.print()
 
@@ -130,8 +128,17 @@ class SolveReport:
             *_reply_format(outcomes),
             ("recalled", f"for {plural(recalled, 'problem')}; of the problem itself: {own}"),
             ("seconds per problem", self._mean_seconds(outcomes)),
-            ("bank now", describe_totals(self.bank.totals())),
+            ("bank now", self._holds() or "empty"),
         ]
+
+    def _holds(self) -> str:
+        """Return what the bank holds: its lessons, where there are none its attempts, and "" for nothing."""
+        totals = self.bank.totals()
+        if totals.items:
+            return describe_totals(totals)
+        episodes = self.bank.episodes()
+        solved = sum(episode.outcome == "success" for episode in episodes)
+        return f"{plural(solved, 'solved problem')} of {plural(len(episodes), 'attempt')}" if episodes else ""
 
     def _mean_seconds(self, outcomes: list[SolveOutcome]) -> str:
         timed = [outcome.seconds.parts for outcome in outcomes if outcome.seconds.parts]

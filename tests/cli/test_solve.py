@@ -86,7 +86,9 @@ def test_the_next_run_starts_from_the_bank_and_says_so_and_no_problem_recalls_it
 
 def test_a_weak_model_is_shown_a_solution_of_its_own_and_that_is_said(solve):
     solve.model.metadata = {"parameters": 500_000_000}
-    second = solve().output.split("[2/3]")[1].split("[3/3]")[0]
+    done = solve().output
+    second = done.split("[2/3]")[1].split("[3/3]")[0]
+    assert "2 solved problems of 3 attempts" in done.split("bank now")[1]
     assert "recalled  Ann has 2 apples and buys 3. How many apples? (from a success; similarity" in second
 
 

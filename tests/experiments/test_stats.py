@@ -150,6 +150,15 @@ def test_several_p_values_are_adjusted_as_in_the_textbook_example():
     assert holm([]) == []
 
 
+def test_adjusted_p_values_are_those_of_statsmodels():
+    from statsmodels.stats.multitest import multipletests
+
+    for seed in range(20):
+        draw = random.Random(seed)
+        values = [draw.choice([0.0, 0.5, draw.random(), draw.random() / 50]) for _ in range(draw.randint(1, 12))]
+        assert holm(values) == pytest.approx(multipletests(values, method="holm")[1])
+
+
 def test_the_power_of_the_exact_test_is_the_published_one():
     """G*Power manual, "Proportions: two dependent groups (McNemar)", after O'Brien (2002): one-sided 5 %, N = 50."""
     assert mcnemar_power(50, 0.40, 0.32 - 0.08, alpha=0.10) == pytest.approx(0.839343, abs=0.0001)

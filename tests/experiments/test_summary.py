@@ -226,7 +226,6 @@ def test_a_number_of_attempts_that_is_only_the_most_is_called_so(fixed, modes, t
     ("module", "package"),
     [
         ("statsmodels.stats.proportion", "statsmodels"),
-        ("statsmodels.stats.multitest", "statsmodels"),
         ("scipy.stats", "scipy"),
     ],
 )
