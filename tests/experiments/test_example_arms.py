@@ -13,6 +13,7 @@ from reasoningbank_langgraph.experiments.leaks.audit import audit_leaks
 from reasoningbank_langgraph.experiments.leaks.near_copies import text_similarity
 from reasoningbank_langgraph.experiments.learning import Learner
 from reasoningbank_langgraph.experiments.memories import nearest_example, random_example, written_example
+from reasoningbank_langgraph.experiments.report.plots import draw
 from reasoningbank_langgraph.experiments.summarise import summarise
 from reasoningbank_langgraph.experiments.summary import NEAR_TEXT
 from reasoningbank_langgraph.math_solver.problems import Problem
@@ -160,6 +161,7 @@ def test_near_copies_are_shown_in_the_arms_of_recurring_tasks_alone(tmp_path):
     assert compared["examples", "written"] == "control"
     assert (compared["written", "baseline"], compared["vote-3+recurring", "vote-3"]) == ("placebo", "same attempts")
     assert any("Near copies could be shown in recurring, recur" in said for said in summary.notes)
+    assert {"scaling.png", "tokens.png"} <= {*draw(run.results.rows, summary)}
 
 
 @needs_extra

@@ -178,7 +178,7 @@ def _tokens(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fig
 def _arms_on_lines(summary: Summary) -> list[Arm]:
     """Those that differ in nothing but the attempts and the memory that all of these see."""
     ordinary = [arm for arm in arms_of(summary.config) if arm.use == "all" and not arm.more and not arm.levels]
-    return [arm for arm in ordinary if arm.name != GUARDED]
+    return [arm for arm in ordinary if arm.name != GUARDED and _line_of(arm)]
 
 
 def _line_of(arm: Arm) -> str:
