@@ -24,11 +24,12 @@ TERCILES, CYCLES = "terciles.png", "cycles.png"
 _MARKS = {"plain": "o", "memory": "s", "control": "D", "scaling": "^", "both": "P"}
 
 _LINES = {
-    "plain": ("no memory", "none", False),
-    "memory": ("with memory", "retrieved", False),
-    "both": ("with a memory of MaTTS", "retrieved", True),
+    "plain": ("no memory", "none", False, False),
+    "memory": ("with memory", "retrieved", False, False),
+    "both": ("with a memory of MaTTS", "retrieved", True, False),
+    "scaling": ("with an example", "examples", False, True),
 }
-"""Lines of the picture of scaling: what they are called, and which arms they join."""
+"""Lines of the picture of scaling: what they are called, and the `memory`, `matts` and `copies` of what they join."""
 
 
 class Picture(NamedTuple):
@@ -122,7 +123,7 @@ def _scaling(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fi
     for axis, mode in zip(axes, modes, strict=True):
         title(axis, f"{mode.capitalize()} attempts: accuracy and pass@k", theme)
         on_panel = [arm for arm in arms if arm.bank is None and (arm.attempts == 1 or arm.mode == mode)]
-        for place, (kind, (name, _memory, _matts)) in enumerate(_LINES.items()):
+        for place, (kind, (name, *_)) in enumerate(_LINES.items()):
             alike = [arm for arm in on_panel if _line_of(arm) == kind]
             ordered = [(arm.attempts + (place - 1) * 0.03, summaries[arm.name]) for arm in sorted(alike, key=_attempts)]
             _scaling_lines(axis, ordered, name, kind, theme)
@@ -182,7 +183,8 @@ def _arms_on_lines(summary: Summary) -> list[Arm]:
 
 
 def _line_of(arm: Arm) -> str:
-    return next((kind for kind, (_, memory, matts) in _LINES.items() if (memory, matts) == (arm.memory, arm.matts)), "")
+    alike = (arm.memory, arm.matts, arm.copies)
+    return next((kind for kind, (_, *joined) in _LINES.items() if tuple(joined) == alike), "")
 
 
 def _tokens_line(axes: Axes, mode: str, kind: str, arms: Sequence[tuple[Arm, ArmSummary]], theme: Theme) -> None:
