@@ -123,7 +123,7 @@ def _scaling(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fi
     for axis, mode in zip(axes, modes, strict=True):
         title(axis, f"{mode.capitalize()} attempts: accuracy and pass@k", theme)
         on_panel = [arm for arm in arms if arm.bank is None and (arm.attempts == 1 or arm.mode == mode)]
-        for place, (kind, (name, *_)) in enumerate(_LINES.items()):
+        for place, (kind, (name, *_joined)) in enumerate(_LINES.items()):
             alike = [arm for arm in on_panel if _line_of(arm) == kind]
             ordered = [(arm.attempts + (place - 1) * 0.03, summaries[arm.name]) for arm in sorted(alike, key=_attempts)]
             _scaling_lines(axis, ordered, name, kind, theme)
