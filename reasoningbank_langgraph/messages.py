@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from reprlib import Repr
 from typing import Annotated, Any
 
@@ -70,6 +70,15 @@ class Message(BaseModel):
 
 def _without_id(block: Any) -> Any:
     return {name: value for name, value in block.items() if name != "id"} if isinstance(block, Mapping) else block
+
+
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return JSON data of which every text is changed; the names of fields stay."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {name: with_texts(inner, change) for name, inner in value.items()}
+    return [with_texts(inner, change) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def content_text(content: Any) -> str:

@@ -59,7 +59,8 @@ def status(order: str) -> str:
     return ORDERS[order]
 
 
-status.handle_tool_error = status.handle_validation_error = True
+status.handle_tool_error = True
+status.handle_validation_error = "status takes one argument, order: the name of the order"
 
 
 def is_right(attempt: Attempt) -> bool:
@@ -96,7 +97,7 @@ def _with_call(message: BaseMessage) -> BaseMessage:
 
 def transcript(chat: BaseChatModel, store: BaseStore) -> Iterator[str]:
     """Ask all questions one after the other and yield what happened, as Markdown."""
-    memory = ReasoningBankMiddleware(model=chat, namespace=NAMESPACE, judge=is_right)
+    memory = ReasoningBankMiddleware(model=chat, namespace=NAMESPACE, judge=is_right, show="examples")
     limit = ModelCallLimitMiddleware(run_limit=8)
     middleware = [WrittenCalls(), memory, limit]
     agent: Any = create_agent(chat, [status], system_prompt=RULES, middleware=middleware, store=store)
@@ -127,9 +128,9 @@ def _calls(message: BaseMessage) -> list[Any]:
 
 def _event(event: dict[str, Any], store: BaseStore) -> Iterator[str]:
     bank = MemoryBank(store, NAMESPACE)
-    if event["event"] == "retrieved" and event["ids"]:
-        for name in event["ids"]:
-            yield f"- memory shows: {_lesson(bank, name)}"
+    if event["event"] == "retrieved":
+        solved = [episode for episode in bank.episodes() if episode.id in event["examples"]]
+        yield from (f"- memory shows how it solved: {episode.task}" for episode in solved)
     elif event["event"] == "judged":
         yield f"- judged: {event['status']}"
     elif event["event"] == "consolidated":

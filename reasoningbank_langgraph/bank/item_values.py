@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 from langgraph.store.base import PutOp, SearchOp
 
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
+from reasoningbank_langgraph.messages import to_messages, with_texts
 from reasoningbank_langgraph.namespaces import bank_of
 from reasoningbank_langgraph.records import (
     Episode,
@@ -69,6 +70,9 @@ def without_secrets(record: Known) -> Known:
     }
     if isinstance(record, MemoryItem):
         texts["tags"] = tuple(redact_secrets(tag).text for tag in record.tags)
+    else:
+        steps = with_texts([step.model_dump() for step in record.steps], lambda text: redact_secrets(text).text)
+        texts["steps"] = to_messages(steps)
     return record.model_copy(update=texts)
 
 
@@ -128,7 +132,8 @@ def put_pending(attempt: PendingAttempt, namespace: Namespace) -> PutOp:
 def is_example(episode: Episode) -> bool:
     """Say whether an episode may be shown: a solution that succeeded and is whole; a cut one teaches to break off."""
     whole = has_visible_text(episode.solution) and not episode.cut
-    return episode.outcome == "success" and whole and len(episode.task) + len(episode.solution) <= EXAMPLE_CHARS
+    length = len(episode.task) + len(episode.solution) + sum(len(step.model_dump_json()) for step in episode.steps)
+    return episode.outcome == "success" and whole and length <= EXAMPLE_CHARS
 
 
 def rewrite(namespace: Namespace, key: str, value: Mapping[str, Any]) -> PutOp:

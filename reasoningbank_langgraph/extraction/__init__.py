@@ -12,6 +12,8 @@
 - `anew`: lessons made anew from the episodes of one experience, with ids that are the same in every run
 - `results`: what an attempt leaves for the bank: lessons as items, and episodes. All ids are made, none is drawn
 - `metadata`: what the caller says of lessons: their tags, scope and difficulty
+- `steps`: the calls of tools that led to a solution, as they are kept with it
+- `cleaning`: messages of an attempt as they may be kept
 - `waiting`: an attempt as it waits in a bank, without secrets, and back: as one that can be judged and distilled
 - `quotations`: lessons that the text of an attempt contains: a task or a tool's output must not write lessons
 """

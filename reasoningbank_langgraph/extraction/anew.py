@@ -50,9 +50,12 @@ def judged_again(episode: Episode, lessons: Mapping[str, MemoryItem]) -> Judged:
         lessons: those of the bank by id; the attempt may have been shown some of them, which it must not bring back.
     """
     shown = [RetrievedMemory(item=lessons[name]) for name in episode.shown if name in lessons]
-    reply = [("assistant", episode.solution)] if episode.solution.strip() else []
     attempt = Attempt(
-        task=episode.task, task_id=episode.task_id, messages=reply, answer=episode.answer or None, memories=shown
+        task=episode.task,
+        task_id=episode.task_id,
+        messages=episode.messages,
+        answer=episode.answer or None,
+        memories=shown,
     )
     verdict = Verdict(
         status=episode.outcome,

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
+from reasoningbank_langgraph.extraction.cleaning import clean_text_of
 from reasoningbank_langgraph.extraction.extractor import Judged
+from reasoningbank_langgraph.extraction.steps import calls_tools, tool_steps
 from reasoningbank_langgraph.records import Attempt, Episode, MemoryItem, Provenance
 from reasoningbank_langgraph.text import redact_secrets, without_memories
 from reasoningbank_langgraph.text.fencing import cut
-from reasoningbank_langgraph.text.visible import split_lines, without_invisible
 
 IDS = UUID("6f1f2b0e-6f0a-5a53-9a51-0d6c9a2f7a10")
 """Root of all ids of this package: equal inputs give equal ids on every machine."""
@@ -68,10 +69,12 @@ def _episode(judged: Judged, origin: Origin, model: str, ordinal: int) -> Episod
     whole = {"task": redact_secrets(attempt.task).text}
     whole |= {field: clean_text_of(text) for field, text in texts.items()}
     short: dict[str, Any] = {field: cut(text, Episode.caps[field]) for field, text in whole.items()}
+    steps = tool_steps(attempt)
     return Episode(
         id=episode_id(origin.provenance.attempt_digest, ordinal),
         **short,
-        cut=short["solution"] != whole["solution"],
+        steps=steps,
+        cut=short["solution"] != whole["solution"] or (calls_tools(attempt) and not steps),
         task_id=attempt.task_id,
         outcome="success" if verdict.status == "success" else "failure",
         score=verdict.confidence,
@@ -85,11 +88,6 @@ def _episode(judged: Judged, origin: Origin, model: str, ordinal: int) -> Episod
 def episode_id(digest: str, ordinal: int = 0) -> str:
     """Return the id of an episode, made from the digest of its experience: the same for a replay."""
     return str(uuid5(IDS, f"episode|{digest}|{ordinal}"))
-
-
-def clean_text_of(text: str) -> str:
-    """Return a text of an attempt without secrets and without what cannot be seen."""
-    return redact_secrets(without_invisible(split_lines(text))).text
 
 
 def _solution(attempt: Attempt) -> str:

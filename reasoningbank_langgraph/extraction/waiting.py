@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from reasoningbank_langgraph.extraction.cleaning import MESSAGE_CAP, clean_message, clean_text_of
 from reasoningbank_langgraph.extraction.extractor import Judged
-from reasoningbank_langgraph.extraction.results import Origin, clean_text_of, episode_id, make_episodes
+from reasoningbank_langgraph.extraction.results import Origin, episode_id, make_episodes
 from reasoningbank_langgraph.messages import Message
 from reasoningbank_langgraph.records import (
     TASK_CAP,
@@ -19,12 +20,9 @@ from reasoningbank_langgraph.records import (
     Verdict,
     WaitsFor,
 )
-from reasoningbank_langgraph.records.episodes import SOLUTION_CAP
-from reasoningbank_langgraph.text import redact_secrets, without_memories
+from reasoningbank_langgraph.text import redact_secrets
 from reasoningbank_langgraph.text.fencing import cut
 
-_MESSAGE = SOLUTION_CAP + 200
-"""More than an episode keeps: so the episode that is made of it later knows that it was cut."""
 _TRAJECTORY = 16_000
 
 
@@ -46,7 +44,7 @@ def make_pending(group: Sequence[Judged], waiting: Waiting) -> PendingAttempt:
         id=episode_id(waiting.origin.provenance.attempt_digest),
         task=cut(redact_secrets(task).text, TASK_CAP),
         task_id=group[0].attempt.task_id,
-        reference=None if reference is None else cut(clean_text_of(reference), _MESSAGE),
+        reference=None if reference is None else cut(clean_text_of(reference), MESSAGE_CAP),
         group=tuple(_kept(judged) for judged in group),
         waits_for=waiting.waits_for,
         model=waiting.model,
@@ -128,7 +126,7 @@ def _kept(judged: Judged) -> KeptAttempt:
     decided = verdict.status != "indeterminate"
     return KeptAttempt(
         messages=_kept_messages(attempt),
-        answer=None if attempt.answer is None else cut(clean_text_of(attempt.answer), _MESSAGE),
+        answer=None if attempt.answer is None else cut(clean_text_of(attempt.answer), MESSAGE_CAP),
         shown=attempt.shown,
         verdict=_clean_verdict(verdict) if decided else None,
     )
@@ -142,7 +140,7 @@ def _kept_messages(attempt: Attempt) -> tuple[Message, ...]:
     """Return the last messages of a trajectory, as many as there is room for."""
     room, kept = _TRAJECTORY, list[Message]()
     for message in reversed([one for one in attempt.messages if one.role != "system"]):
-        clean = _clean_message(message, attempt)
+        clean = clean_message(message, attempt)
         room -= len(clean.model_dump_json())
         if kept and room < 0:
             break
@@ -150,25 +148,9 @@ def _kept_messages(attempt: Attempt) -> tuple[Message, ...]:
     return tuple(reversed(kept))
 
 
-def _clean_message(message: Message, attempt: Attempt) -> Message:
-    text = clean_text_of(without_memories(message.text, attempt.memories))
-    calls = tuple(_clean_values(call) for call in message.tool_calls)
-    return message.model_copy(update={"content": cut(text, _MESSAGE), "tool_calls": calls})
-
-
-def _clean_values(value: Any) -> Any:
-    """Return JSON data whose texts contain no secrets."""
-    if isinstance(value, str):
-        return cut(clean_text_of(value), _MESSAGE)
-    if isinstance(value, Mapping):
-        return {name: _clean_values(inner) for name, inner in value.items()}
-    return [_clean_values(inner) for inner in value] if isinstance(value, (list, tuple)) else value
-
-
 def _of_episode(episode: Episode, verdict: Verdict | None) -> KeptAttempt:
-    reply = (Message(role="assistant", content=episode.solution),) if episode.solution.strip() else ()
     said = _clean_verdict(verdict or _verdict_on(episode))
-    return KeptAttempt(messages=reply, answer=episode.answer or None, shown=episode.shown, verdict=said)
+    return KeptAttempt(messages=episode.messages, answer=episode.answer or None, shown=episode.shown, verdict=said)
 
 
 def _verdict_on(episode: Episode) -> Verdict:

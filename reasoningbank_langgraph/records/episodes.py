@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from reasoningbank_langgraph.errors import BlankFieldError, FieldTooLongError
-from reasoningbank_langgraph.messages import Text
+from reasoningbank_langgraph.messages import Message, Text
 from reasoningbank_langgraph.records.base import Record, Score, UtcDatetime, utc_now
 from reasoningbank_langgraph.records.lessons import TASK_CAP, Provenance, without_empty
 from reasoningbank_langgraph.records.tasks import has_visible_text, task_key
@@ -36,8 +36,10 @@ class Episode(Record):
     task_id: str = Field(default_factory=lambda data: task_key(data.get("task", "")))
     solution: Text
     """The last message of the model, or the answer where no messages were kept; at most 8,000 characters."""
+    steps: tuple[Message, ...] = ()
+    """The calls of tools that led there, each with its result; those that failed are left out."""
     cut: bool = False
-    """Whether the solution was longer than that."""
+    """Whether the solution was longer than that, or its steps are not all here."""
     answer: Text = ""
     """At most 2,000 characters."""
     outcome: Literal["success", "failure"]
@@ -56,9 +58,15 @@ class Episode(Record):
     provenance: Provenance = Provenance()
     created_at: UtcDatetime = Field(default_factory=utc_now)
 
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What is left of the trajectory: the calls of tools, and the solution as the last message."""
+        reply = (Message(role="assistant", content=self.solution),) if self.solution.strip() else ()
+        return (*self.steps, *reply)
+
     @model_serializer(mode="wrap")
     def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_empty(serialise(self), "earlier")
+        return without_empty(serialise(self), "earlier", "steps")
 
     @model_validator(mode="after")
     def _within_caps(self) -> Self:

@@ -20,7 +20,7 @@ def inserted(kind: str, text: str) -> HumanMessage:
     return HumanMessage(text, id=f"{kind}{uuid4()}")
 
 
-def inserted_example(messages: Sequence[Mapping[str, str]]) -> list[BaseMessage]:
+def inserted_example(messages: Sequence[Mapping[str, Any]]) -> list[BaseMessage]:
     """Return the messages of an example as messages that the loop adds."""
     named: list[dict[str, Any]] = [{**message, "id": f"{EXAMPLE}{uuid4()}"} for message in messages]
     return convert_to_messages(named)

@@ -135,9 +135,10 @@ class ReasoningBankState(_Conversation, total=False):
     """The known right answer, for judges that compare. It is never shown to a model."""
     memory_prompt: Annotated[str, Latest]
     """Lessons for the model, filled by `retrieve`: put it into a user message before the task; empty for none."""
-    memory_messages: Annotated[list[dict[str, str]], LatestList]
+    memory_messages: Annotated[list[dict[str, Any]], LatestList]
     """A worked example for the model, filled by `retrieve`: a message of the user and one of the assistant as mappings
-    with `role` and `content`. Put them before the task; empty for none."""
+    with `role` and `content`, between them the calls of tools and their results. Put them before the task; empty for
+    none."""
     memory_examples: Annotated[list[dict[str, Any]], LatestList]
     """The same as records (`RetrievedExample` as JSON), filled by `retrieve`."""
     memories: Annotated[list[dict[str, Any]], Latest]

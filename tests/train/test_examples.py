@@ -1,12 +1,19 @@
 """Which attempts become rows: their texts as they are, copies once, the shortest first, and tasks held back whole."""
 
 import pytest
+from langchain_core.messages import AIMessage, ToolMessage
 
+from reasoningbank_langgraph.messages import to_messages
 from reasoningbank_langgraph.train.harvest import read_card
 from reasoningbank_langgraph.train.harvest.split import held_back
 from tests.train.attempts import TASKS, attempt, bank_of, left_out, rows_in, said
 
 OTHER = attempt("b", TASKS[1], "63 / 9 = 7, so each gets \\boxed{7}.")
+
+
+CALL = to_messages(
+    [AIMessage("", tool_calls=[{"name": "add", "args": {}, "id": "1"}]), ToolMessage("72", tool_call_id="1")]
+)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +27,7 @@ OTHER = attempt("b", TASKS[1], "63 / 9 = 7, so each gets \\boxed{7}.")
         ({"text": "Write to [email removed]: 48 + 24 = \\boxed{72}"}, "held a secret"),
         ({"text": "Note 1 applies here. 48 + 24 = \\boxed{72}", "shown": ("x",)}, "tainted"),
         ({"text": "48 + 24 = 72", "cut": True}, "cut"),
+        ({"text": "48 + 24 is \\boxed{72}", "steps": CALL}, "called tools"),
         ({"text": " \n"}, "no text"),
         ({"text": "The answer is \\boxed{72}."}, "answer alone"),
     ],

@@ -40,7 +40,7 @@ def unfit(solution: Solution) -> str:
         return "looks like structure"
     if solution.aided and _NOTES.search(solution.text) and not _NOTES.search(solution.task):
         return "speaks of its notes"
-    return ""
+    return "called tools" if solution.called else ""
 
 
 def _is_plain(text: str) -> bool:

@@ -11,7 +11,7 @@ from reasoningbank_langgraph.errors import HarvestError
 from reasoningbank_langgraph.experiments.arms import LEARNING
 from reasoningbank_langgraph.experiments.results import CONFIG, ResultRow, Results
 from reasoningbank_langgraph.experiments.tries import Tries, Try
-from reasoningbank_langgraph.extraction.results import clean_text_of
+from reasoningbank_langgraph.extraction.cleaning import clean_text_of
 from reasoningbank_langgraph.records import Episode, Record, task_key
 from reasoningbank_langgraph.text import redact_secrets
 
@@ -53,6 +53,8 @@ class Solution(NamedTuple):
     """Whether it was made with a memory."""
     cut: bool = False
     """Whether it was longer than its text."""
+    called: bool = False
+    """Whether tools were called on the way, which the text does not show."""
 
     @property
     def key(self) -> str:
@@ -81,7 +83,8 @@ def _of_episode(namespace: tuple[str, ...], episode: Episode) -> Solution:
         namespace=tuple(namespace),
         shown=episode.shown,
     )
-    return Solution(episode.task, episode.solution, source, aided=bool(episode.shown), cut=episode.cut)
+    aided = bool(episode.shown)
+    return Solution(episode.task, episode.solution, source, aided, episode.cut, called=bool(episode.steps))
 
 
 def is_checked(source: Source, judges: Collection[str]) -> bool:

@@ -1,0 +1,46 @@
+"""The calls of tools that led to a solution, as they are kept with it: an answer alone would teach to call none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reasoningbank_langgraph.extraction.cleaning import clean_message
+from reasoningbank_langgraph.messages import Message
+from reasoningbank_langgraph.records import Attempt
+
+STEPS_CAP = 8_000
+"""Characters of all steps as JSON that are kept of an attempt; of more than that, none are."""
+
+
+def tool_steps(attempt: Attempt) -> tuple[Message, ...]:
+    """Return the calls of an attempt that worked, each with its result, without secrets and lessons."""
+    steps = tuple(clean_message(step, attempt) for step in _worked(attempt))
+    return steps if steps_length(steps) <= STEPS_CAP else ()
+
+
+def calls_tools(attempt: Attempt) -> bool:
+    """Say whether a tool was called in an attempt."""
+    return any(message.tool_calls for message in attempt.messages)
+
+
+def steps_length(steps: tuple[Message, ...]) -> int:
+    """Return how many characters the steps are as JSON."""
+    return sum(len(step.model_dump_json()) for step in steps)
+
+
+def _worked(attempt: Attempt) -> Iterator[Message]:
+    results = {
+        message.tool_call_id: message
+        for message in attempt.messages
+        if message.role == "tool" and message.tool_call_id and message.status != "error"
+    }
+    for message in attempt.messages:
+        calls = tuple(call for call in message.tool_calls if _is_whole(call) and call.get("id") in results)
+        if calls:
+            yield message.model_copy(update={"content": "", "tool_calls": calls})
+            yield from (results[call["id"]] for call in calls)
+
+
+def _is_whole(call: Mapping[str, Any]) -> bool:
+    return bool(call.get("name")) and isinstance(call.get("args"), Mapping)
