@@ -5,14 +5,14 @@ import json
 import sys
 
 import pytest
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.store.memory import InMemoryStore
 from rich.console import Console
 
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.testing import HashEmbeddings, ScriptedChatModel
 from tests.conftest import REPOSITORY, table_cells
-from tests.loop_fakes import lessons
+from tests.loop_fakes import indexed_memory, lessons
 
 MATTS = REPOSITORY / "examples" / "matts"
 KEPT = sorted(MATTS.glob("*/results.jsonl"))
@@ -129,15 +129,18 @@ def test_the_transcript_of_an_agent_shows_its_calls_their_errors_the_verdict_and
     def reply(messages):
         if "teach problem solving" in messages[0].text:
             return AIMessage(lessons("name orders in full"))
-        if "tool" in {message.type for message in messages}:
+        results = [message for message in messages if isinstance(message, ToolMessage)]
+        if results and results[-1].status == "success":
             return AIMessage("It was shipped.")
-        return AIMessage('```json\n{"name": "status", "arguments": {"order": "17"}}\n```')
+        order = "ANN-17" if results else "17"
+        return AIMessage(f'```json\n{{"name": "status", "arguments": {{"order": "{order}"}}}}\n```')
 
-    said = "\n".join(shop.transcript(WithTools(reply), InMemoryStore()))
+    said = "\n".join(shop.transcript(WithTools(reply), indexed_memory()))
     first, second = said.split("\n## ")[1:3]
     assert "`status(order='17')`" in first
     assert "*status*: there is no order '17'" in first
+    assert "`status(order='ANN-17')`" in first
     assert "judged: success" in first
     assert "memory learns: name orders in full" in first
-    assert "memory shows: name orders in full" in second
+    assert "memory shows how it solved: What is the status of order 17 of Ann?" in second
     assert "judged: failure" in second
