@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from reasoningbank_langgraph.extraction.cleaning import clean_message
@@ -30,16 +31,20 @@ def steps_length(steps: tuple[Message, ...]) -> int:
 
 
 def _worked(attempt: Attempt) -> Iterator[Message]:
+    """Yield the calls and their results under ids that are the same in every run, in a form that every server takes."""
     results = {
         message.tool_call_id: message
         for message in attempt.messages
         if message.role == "tool" and message.tool_call_id and message.status != "error"
     }
+    number = count(1)
     for message in attempt.messages:
-        calls = tuple(call for call in message.tool_calls if _is_whole(call) and call.get("id") in results)
-        if calls:
+        worked = [call for call in message.tool_calls if _is_whole(call) and call.get("id") in results]
+        named = [(f"call{next(number):05}", call) for call in worked]
+        if named:
+            calls = tuple({**call, "id": name} for name, call in named)
             yield message.model_copy(update={"content": "", "tool_calls": calls})
-            yield from (results[call["id"]] for call in calls)
+            yield from (results[call["id"]].model_copy(update={"tool_call_id": name}) for name, call in named)
 
 
 def _is_whole(call: Mapping[str, Any]) -> bool:

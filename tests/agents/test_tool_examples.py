@@ -68,6 +68,7 @@ def test_calls_that_failed_or_were_never_answered_are_left_out_and_those_side_by
     made, result = episode_of(several, *results).steps
     assert [one["args"] for one in made.tool_calls] == [{"order": "A"}]
     assert (made.text, result.text) == ("", "paid")
+    assert made.tool_calls[0]["id"] == result.tool_call_id == "call00001"
 
 
 @pytest.mark.parametrize(
