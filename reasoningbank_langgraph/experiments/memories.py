@@ -34,24 +34,11 @@ _WRITTEN = Episode(
     task="A lake holds 95,000 litres. Each of 150 farms takes 420 litres out of it, and rain brings 2,750 litres. "
     "How many litres are in the lake then?",
     task_id="written",
-    solution="""To find how many litres are in the lake, we follow what is taken out and what comes in:
-
-1. Calculate how much the farms take out together.
-   \\[
-   150 \\times 420 = 63000
-   \\]
-
-2. Subtract it from what the lake held.
-   \\[
-   95000 - 63000 = 32000
-   \\]
-
-3. Add the rain.
-   \\[
-   32000 + 2750 = 34750
-   \\]
-
-Therefore, the number of litres in the lake is \\(\\boxed{34750}\\).""",
+    solution="To find how many litres are in the lake, we follow what is taken out and what comes in:\n\n"
+    "1. Calculate how much the farms take out together.\n   \\[\n   150 \\times 420 = 63000\n   \\]\n\n"
+    "2. Subtract it from what the lake held.\n   \\[\n   95000 - 63000 = 32000\n   \\]\n\n"
+    "3. Add the rain.\n   \\[\n   32000 + 2750 = 34750\n   \\]\n\n"
+    "Therefore, the number of litres in the lake is \\(\\boxed{34750}\\).",
     outcome="success",
 )
 _NEAREST = 5
