@@ -12,15 +12,11 @@ from reasoningbank_langgraph.errors import StoreCorruptedError, StoreError, Stor
 
 if TYPE_CHECKING:
     import httpx
-    from tenacity import RetryCallState
 
 T = TypeVar("T")
 
 PATIENCE = 10.0
 """Seconds after which a call to a server that does not answer is no longer repeated."""
-BEING_REMOVED = 1.0
-"""Seconds for which a row is read again that Chroma does not find although it listed it: another client may just be
-removing it. After that its index is taken for damaged."""
 CONNECT_WITHIN, ANSWER_WITHIN = 5.0, 60.0
 """Seconds a server has to take a connection, and to send the next bytes of an answer; Chroma's client has no limit."""
 BUSY = frozenset({429, 502, 503, 504})
@@ -39,16 +35,14 @@ def call_chroma(call: Callable[[], T], refusal: type[StoreError] = StoreCorrupte
     """
     import httpx
     from chromadb.errors import ChromaError
-    from tenacity import RetryError, Retrying, retry_if_exception, wait_random_exponential
+    from tenacity import RetryError, Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
     wait = wait_random_exponential(multiplier=0.1, max=2, min=0.05)
-    retrying = Retrying(retry=retry_if_exception(_is_transient), wait=wait, stop=_gives_up)
+    retrying = Retrying(retry=retry_if_exception(_is_transient), wait=wait, stop=stop_after_delay(PATIENCE))
     try:
         return retrying(call)
     except RetryError as error:
         last = error.last_attempt.exception()
-        if last is not None and _misses_a_row(last):
-            raise _refused(last, refusal) from last
         tries = error.last_attempt.attempt_number
         raise StoreUnavailableError(
             f"the Chroma server{_address(last)} does not answer, tried {tries} times: {_answer_text(last)}"
@@ -56,7 +50,12 @@ def call_chroma(call: Callable[[], T], refusal: type[StoreError] = StoreCorrupte
     except httpx.HTTPStatusError as error:
         raise StoreUnavailableError(f"the server{_address(error)} answered {_answer_text(error)}") from error
     except ChromaError as error:
-        raise _refused(error, refusal) from error
+        if "disk is full" in str(error):
+            raise StoreError(
+                f"Chroma answered {type(error).__name__}: {error}; make room and open the bank again"
+            ) from error
+        hint = "; rebuild_index() makes the index anew" if refusal is StoreCorruptedError else ""
+        raise refusal(f"Chroma answered {type(error).__name__}: {error}{hint}") from error
     except Exception as error:
         answer = _status_error(error)
         if answer is None:
@@ -64,31 +63,12 @@ def call_chroma(call: Callable[[], T], refusal: type[StoreError] = StoreCorrupte
         raise refusal(f"the Chroma server{_address(error)} answered {_answer_text(error)}") from error
 
 
-def _refused(error: BaseException, refusal: type[StoreError]) -> StoreError:
-    if "disk is full" in str(error):
-        return StoreError(f"Chroma answered {type(error).__name__}: {error}; make room and open the bank again")
-    hint = "; rebuild_index() makes the index anew" if refusal is StoreCorruptedError else ""
-    return refusal(f"Chroma answered {type(error).__name__}: {error}{hint}")
-
-
-def _gives_up(state: RetryCallState) -> bool:
-    error = state.outcome.exception() if state.outcome else None
-    patience = BEING_REMOVED if error is not None and _misses_a_row(error) else PATIENCE
-    return (state.seconds_since_start or 0.0) >= patience
-
-
-def _misses_a_row(error: BaseException) -> bool:
-    from chromadb.errors import InternalError
-
-    return isinstance(error, InternalError) and "Error finding id" in str(error)
-
-
 def _is_transient(error: BaseException) -> bool:
     """Say whether a later try may succeed."""
     import httpx
     from chromadb.errors import RateLimitError
 
-    if isinstance(error, (httpx.TransportError, RateLimitError)) or _misses_a_row(error):
+    if isinstance(error, (httpx.TransportError, RateLimitError)):
         return True
     answer = _status_error(error)
     return answer is not None and answer.response.status_code in BUSY
