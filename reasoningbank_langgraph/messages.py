@@ -72,6 +72,11 @@ def _without_id(block: Any) -> Any:
     return {name: value for name, value in block.items() if name != "id"} if isinstance(block, Mapping) else block
 
 
+def length_as_json(messages: Iterable[Message]) -> int:
+    """Return how many characters messages are as JSON."""
+    return sum(len(message.model_dump_json()) for message in messages)
+
+
 def with_texts(value: Any, change: Callable[[str], str]) -> Any:
     """Return JSON data of which every text is changed; the names of fields stay."""
     if isinstance(value, str):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 from langgraph.store.base import PutOp, SearchOp
 
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
-from reasoningbank_langgraph.messages import to_messages, with_texts
+from reasoningbank_langgraph.messages import length_as_json, to_messages, with_texts
 from reasoningbank_langgraph.namespaces import bank_of
 from reasoningbank_langgraph.records import (
     Episode,
@@ -132,7 +132,7 @@ def put_pending(attempt: PendingAttempt, namespace: Namespace) -> PutOp:
 def is_example(episode: Episode) -> bool:
     """Say whether an episode may be shown: a solution that succeeded and is whole; a cut one teaches to break off."""
     whole = has_visible_text(episode.solution) and not episode.cut
-    length = len(episode.task) + len(episode.solution) + sum(len(step.model_dump_json()) for step in episode.steps)
+    length = len(episode.task) + len(episode.solution) + length_as_json(episode.steps)
     return episode.outcome == "success" and whole and length <= EXAMPLE_CHARS
 
 

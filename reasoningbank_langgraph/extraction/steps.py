@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from reasoningbank_langgraph.extraction.cleaning import clean_message
-from reasoningbank_langgraph.messages import Message
+from reasoningbank_langgraph.messages import Message, length_as_json
 from reasoningbank_langgraph.records import Attempt
 
 STEPS_CAP = 8_000
@@ -17,17 +17,12 @@ STEPS_CAP = 8_000
 def tool_steps(attempt: Attempt) -> tuple[Message, ...]:
     """Return the calls of an attempt that worked, each with its result, without secrets and lessons."""
     steps = tuple(clean_message(step, attempt) for step in _worked(attempt))
-    return steps if steps_length(steps) <= STEPS_CAP else ()
+    return steps if length_as_json(steps) <= STEPS_CAP else ()
 
 
 def calls_tools(attempt: Attempt) -> bool:
     """Say whether a tool was called in an attempt."""
     return any(message.tool_calls for message in attempt.messages)
-
-
-def steps_length(steps: tuple[Message, ...]) -> int:
-    """Return how many characters the steps are as JSON."""
-    return sum(len(step.model_dump_json()) for step in steps)
 
 
 def _worked(attempt: Attempt) -> Iterator[Message]:

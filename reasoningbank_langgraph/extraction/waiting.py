@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from reasoningbank_langgraph.extraction.cleaning import MESSAGE_CAP, clean_message, clean_text_of
 from reasoningbank_langgraph.extraction.extractor import Judged
 from reasoningbank_langgraph.extraction.results import Origin, episode_id, make_episodes
-from reasoningbank_langgraph.messages import Message
+from reasoningbank_langgraph.messages import Message, length_as_json
 from reasoningbank_langgraph.records import (
     TASK_CAP,
     Attempt,
@@ -141,7 +141,7 @@ def _kept_messages(attempt: Attempt) -> tuple[Message, ...]:
     room, kept = _TRAJECTORY, list[Message]()
     for message in reversed([one for one in attempt.messages if one.role != "system"]):
         clean = clean_message(message, attempt)
-        room -= len(clean.model_dump_json())
+        room -= length_as_json([clean])
         if kept and room < 0:
             break
         kept.append(clean)
