@@ -67,7 +67,7 @@ class Reader:
         while True:
             rows = self._collection.rows
             try:
-                return self._read(batch, queries)
+                return self._collection.settled(lambda: self._read(batch, queries))
             except StoreError:
                 with self._collection.writing:  # a replacement of Chroma's collection holds this lock
                     if self._collection.rows is rows:
@@ -100,12 +100,16 @@ class Reader:
 
     def vectors(self, namespace: Namespace, keys: Iterable[str]) -> dict[str, list[Vector]]:
         """Return the stored vectors of the items of a namespace that have some, by key."""
-        with self._collection.writing:
-            found = self._collection.find({item_id(namespace, key): (namespace, key) for key in keys})
-            moment = now_us()
-            entries = [entry for entry in found.values() if entry.vectors and self.alive(entry, moment)]
+        wanted = {item_id(namespace, key): (namespace, key) for key in keys}
+
+        def found() -> dict[str, list[Vector]]:
+            moment, items = now_us(), self._collection.find(wanted).values()
+            entries = [entry for entry in items if entry.vectors and self.alive(entry, moment)]
             vectors = stored_vectors(entries, self._collection.rows)
-        return {entry.key: vectors[entry.id] for entry in entries}
+            return {entry.key: vectors[entry.id] for entry in entries}
+
+        with self._collection.writing:
+            return self._collection.settled(found)
 
     def namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         """Return the namespaces an op asks for."""

@@ -20,6 +20,8 @@ PATIENCE = 10.0
 CONNECT_WITHIN, ANSWER_WITHIN = 5.0, 60.0
 """Seconds a server has to take a connection, and to send the next bytes of an answer; Chroma's client has no limit."""
 BUSY = frozenset({429, 502, 503, 504})
+READINGS = 5
+"""How often a read on a server is made before what it finds missing is taken for damage."""
 
 
 def call_chroma(call: Callable[[], T], refusal: type[StoreError] = StoreCorruptedError) -> T:
@@ -61,6 +63,29 @@ def call_chroma(call: Callable[[], T], refusal: type[StoreError] = StoreCorrupte
         if answer is None:
             raise
         raise refusal(f"the Chroma server{_address(error)} answered {_answer_text(error)}") from error
+
+
+def read_beside_writers(read: Callable[[], T]) -> T:
+    """Read from a server that other clients write to: a row they remove between two steps of a read is no damage.
+
+    Args:
+        read: the whole read, from its first step on.
+
+    Raises:
+        StoreCorruptedError: the fifth read, too, lacks a row or vector.
+    """
+    from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random
+
+    pause = wait_random(min=0.02, max=0.2)
+    return Retrying(
+        retry=retry_if_exception(_lacks_a_row), wait=pause, stop=stop_after_attempt(READINGS), reraise=True
+    )(read)
+
+
+def _lacks_a_row(error: BaseException) -> bool:
+    """Say whether a row was missing that a step before had found; what Chroma refuses otherwise has another cause."""
+    cause = error.__cause__
+    return isinstance(error, StoreCorruptedError) and (cause is None or "Error finding id" in str(cause))
 
 
 def _is_transient(error: BaseException) -> bool:

@@ -126,7 +126,7 @@ class _StoreWithoutEmbedder(ChromaStore):
         self._lifetime.check()
         batch = make_batch(ops, self._indexing)
         with self._collection.writing:
-            kept = self._kept(batch) if batch.documents else {}
+            kept = self._collection.settled(lambda: self._kept(batch)) if batch.documents else {}
             fresh = [text for text in batch.documents if text not in kept]
             embedded = self._indexing.embed(fresh, batch.queries)
             return self._carry_out(batch, Embedded({**kept, **embedded.documents}, embedded.queries))

@@ -13,12 +13,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakValueDictionary
 
 from reasoningbank_langgraph.store.cache.cache import Cache, CachedPrefix, Snapshot
 from reasoningbank_langgraph.store.cache.saved_prefixes import SavedPrefixes
 from reasoningbank_langgraph.store.namespaces import Namespace, Tally
+from reasoningbank_langgraph.store.retry import read_beside_writers
 from reasoningbank_langgraph.store.row_layout import (
     ITEM,
     PLAIN,
@@ -34,6 +35,8 @@ from reasoningbank_langgraph.store.row_layout import (
     row_id,
 )
 from reasoningbank_langgraph.store.rows import Rows
+
+T = TypeVar("T")
 
 FIRST_ROWS = {"row": {"$in": [ITEM, PLAIN]}}
 
@@ -129,6 +132,10 @@ class CachedCollection:
                 missing.append(row_id(item, 0))
         found |= {entry.id: entry for entry in self.entries(self.rows.get(missing))}
         return found
+
+    def settled(self, read: Callable[[], T]) -> T:
+        """Make a read, on a server again where it met a change of another client."""
+        return read_beside_writers(read) if self.shared else read()
 
     def entries(self, rows: Iterable[StoredRow]) -> Iterator[Entry]:
         """Read the items among some rows."""
