@@ -83,7 +83,7 @@ def read_beside_writers(read: Callable[[], T]) -> T:
 
 
 def _lacks_a_row(error: BaseException) -> bool:
-    """Say whether a row was missing that a step before had found; what Chroma refuses otherwise has another cause."""
+    """Say whether a row was missing that a step before had found."""
     cause = error.__cause__
     return isinstance(error, StoreCorruptedError) and (cause is None or "Error finding id" in str(cause))
 
