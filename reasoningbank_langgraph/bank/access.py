@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp
@@ -38,16 +39,17 @@ class Totals(NamedTuple):
 
     items: int
     experiences: int
+    """What was attempted, once for the attempts of a group, whether or not a lesson came of it."""
     success: int
     failure: int
     contrast: int
 
     @classmethod
-    def of(cls, sources: Iterable[tuple[str, str]]) -> Totals:
-        """Count items by the experience and the outcome of each."""
-        each = list(sources)
+    def of(cls, items: Iterable[tuple[str, str]], episodes: Iterable[tuple[str, str]] = ()) -> Totals:
+        """Count items, and episodes beside them, by the experience and the outcome of each."""
+        each = list(items)
         outcomes = Counter(outcome for _, outcome in each)
-        experiences = len({experience for experience, _ in each})
+        experiences = len({experience for experience, _ in chain(each, episodes)})
         return cls(len(each), experiences, *(outcomes[name] for name in ("success", "failure", "contrast")))
 
 
@@ -115,10 +117,9 @@ class StoreAccess:
 
     def _totals(self) -> Ops[Totals]:
         """Count the rows: no record is made of them, and no credit is read."""
-        rows: Sequence[Item] = yield from rows_where(self.namespace, {})
-        if self._past:
-            rows = yield from rows_then(self.namespace, self._past, rows)
-        return Totals.of(map(source_of, rows))
+        items = yield from self._rows(self.namespace)
+        episodes = yield from self._rows(beside(self.namespace, EPISODES))
+        return Totals.of(map(source_of, items), map(source_of, episodes))
 
     def _with_utility(self, items: Sequence[MemoryItem], credit: Sequence[Item]) -> Ops[list[MemoryItem]]:
         branch = self._past.branch if self._past else Branch()
@@ -136,10 +137,12 @@ class StoreAccess:
         return False
 
     def _episodes(self) -> Ops[list[Episode]]:
-        rows: Sequence[Any] = yield from rows_where(beside(self.namespace, EPISODES), {})
-        if self._past:
-            rows = yield from rows_then(self.namespace, self._past, rows)
-        return [to_episode(row) for row in rows]
+        return [to_episode(row) for row in (yield from self._rows(beside(self.namespace, EPISODES)))]
+
+    def _rows(self, namespace: Namespace) -> Ops[Sequence[Any]]:
+        """Return the rows of a namespace, as they are now or were then."""
+        rows: Sequence[Any] = yield from rows_where(namespace, {})
+        return (yield from rows_then(namespace, self._past, rows)) if self._past else rows
 
     def _read(self, operation: Ops[Result]) -> Result:
         return drive(operation, lambda batch: run(self._completed(batch), self.store))

@@ -220,12 +220,12 @@ def fields_of(row: Item, names: tuple[str, ...]) -> Mapping[str, Any]:
 
 
 def source_of(row: Item) -> tuple[str, str]:
-    """Return the experience and the outcome of a lesson. Raises `StoreCorruptedError` if a row holds none."""
+    """Return the experience and the outcome of a lesson or an episode. Raises `StoreCorruptedError` for others."""
     found = fields_of(row, ("experience_id", "outcome"))
     try:
         return found["experience_id"], found["outcome"]
     except KeyError as error:
-        raise _no_record(row, "a lesson", error) from error
+        raise _no_record(row, "a lesson or an episode", error) from error
 
 
 def to_item(row: Item) -> MemoryItem:

@@ -37,6 +37,11 @@ def parameters_of(model: BaseChatModel) -> int | None:
     return round(max(sizes)) if sizes else None
 
 
+def writes_lessons(model: BaseChatModel) -> bool:
+    """Say whether a model is asked for lessons at all: not those known to be too small for it."""
+    return (parameters_of(model) or TEACHES_FROM) >= TEACHES_FROM
+
+
 def is_weak(model: BaseChatModel) -> bool:
     """Say whether a model is known to have fewer than three billion parameters."""
     return (parameters_of(model) or WEAK_BELOW) < WEAK_BELOW

@@ -52,16 +52,15 @@ def show(
     where: WhereOption = None,
 ) -> None:
     """List all lessons by namespace, oldest first, with the ids that `bank forget` and `bank quarantine` take."""
-    from reasoningbank_langgraph.bank import MemoryBank, Totals, is_asked_for
+    from reasoningbank_langgraph.bank import MemoryBank, is_asked_for
 
     asked = parse_where(where)
 
     with open_bank(bank) as store:
         for labels in chosen_banks(store, namespace):
-            items = MemoryBank(store, labels).items()
-            totals = Totals.of((item.experience_id, item.outcome) for item in items)
-            console.print(Text(f"{format_namespace(labels)}: {describe_totals(totals)}", "bold"))
-            for item in items:
+            memory = MemoryBank(store, labels)
+            console.print(Text(f"{format_namespace(labels)}: {describe_totals(memory.totals())}", "bold"))
+            for item in memory.items():
                 if is_asked_for(item, asked):
                     _print_item(item)
 
@@ -202,6 +201,15 @@ def chosen_banks(store: ChromaStore, namespace: str | None, *, emptied: bool = F
     return [labels]
 
 
+def only_bank(store: ChromaStore, namespace: str | None) -> Filled:
+    """Return the namespace that was chosen or, if none was, the only one there is."""
+    banks = chosen_banks(store, namespace)
+    if len(banks) != 1:
+        names = ", ".join(map(format_namespace, banks)) or "none"
+        raise typer.BadParameter(f"say which bank is meant; there are: {names}", param_hint="--namespace")
+    return banks[0]
+
+
 def filled_bank(store: ChromaStore, namespace: str) -> MemoryBank:
     """Return a bank that holds something: with a mistyped namespace nothing would be done, and no error say so."""
     from reasoningbank_langgraph.bank import MemoryBank
@@ -229,7 +237,7 @@ def has_bank(folder: Path) -> bool:
 def require_bank(folder: Path) -> None:
     """Raise `typer.BadParameter` if there is no bank in a folder."""
     if not has_bank(folder):
-        raise typer.BadParameter(f"there is no bank at {folder}", param_hint="--bank")
+        raise typer.BadParameter(f"there is no bank at {folder.resolve()}", param_hint="--bank")
 
 
 def _megabytes(folder: Path) -> float:

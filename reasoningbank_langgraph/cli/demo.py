@@ -40,7 +40,7 @@ def demo(
     with named_errors(), _open_demo(bank, model) as (choice, store, memory):
         report = DemoReport(memory, str(bank))
         report.opening(choice.description)
-        solver, before = _solver(choice.chat), max(len(memory.episodes()), memory.totals().experiences)
+        solver, before = _solver(choice.chat), memory.totals().experiences
         try:
             _learn(choice, store, solver, report, f"learn-{before}")
             _compare(choice, store, solver, report, f"new-{before}")

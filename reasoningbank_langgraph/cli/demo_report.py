@@ -49,7 +49,7 @@ class DemoResult(NamedTuple):
 
     def as_text(self) -> Text:
         """Return the answer, with the right one beside a wrong one."""
-        wrong = f" (not {self.problem.answer})" if self.marked else " (no answer in a box)"
+        wrong = f" (not {self.problem.answer})" if self.marked else r" (no \boxed{} answer)"
         return Text(f"{shorten(self.answer, 12)}{' right' if self.right else wrong}", "green" if self.right else "red")
 
 
@@ -106,7 +106,8 @@ class DemoReport:
             console.print(Text(f"  learned   {shorten(title, 90)}", "magenta"))
         shown = {with_bank.recalled for _, with_bank in self.pairs if with_bank.recalled}
         count = sum(bool(with_bank.recalled) for _, with_bank in self.pairs)
-        console.print(f"  recalled  {len(shown)} different ones for {count} of {len(self.pairs)} new problems")
+        recalled = f"for {count} of {len(self.pairs)} new problems, {len(shown)} different lessons or solved problems"
+        console.print(f"  recalled  {recalled}")
         learning, comparing = self.seconds
         console.print(f"  time      {learning:.0f} s for the first pass, {comparing:.0f} s for the second")
         console.print(Text("  helped?   ") + Text(self.conclusion(), "bold"))
@@ -128,11 +129,13 @@ class DemoReport:
     def conclusion(self) -> str:
         """Return whether the bank helped, as far as the pairs show it."""
         alone, helped = self._right()
-        fixed = sum(with_bank.right and not without.right for without, with_bank in self.pairs)
+        before = [without for without, with_bank in self.pairs if with_bank.right and not without.right]
+        fixed, unmarked = len(before), sum(not without.marked for without in before)
         broken = sum(without.right and not with_bank.right for without, with_bank in self.pairs)
         p, count = mcnemar(fixed, broken), len(self.pairs)
         found = mean_difference([1.0] * fixed + [-1.0] * broken + [0.0] * (count - fixed - broken))
-        figures = f"{alone} of {count} right without the bank, {helped} with it: {fixed} fixed, {broken} broken"
+        figures = f"{alone} of {count} right without the bank, {helped} with it: {fixed} fixed"
+        figures += rf" ({unmarked} had had no \boxed{{}} answer)" if unmarked else ""
         if p > 0.05:
             meaning = f"With {count} problems no difference is shown" + (
                 f": {points_interval(found)} (95 % interval)." if found else "."
@@ -140,7 +143,7 @@ class DemoReport:
         else:
             meaning = "It helped." if fixed > broken else "It did harm."
             meaning += " This is one run of few problems: run it again."
-        return f"{figures}, exact McNemar p {p:.2f}. {meaning}"
+        return f"{figures}, {broken} broken, exact McNemar p {p:.2f}. {meaning}"
 
     def _right(self) -> tuple[int, int]:
         return sum(without.right for without, _ in self.pairs), sum(with_bank.right for _, with_bank in self.pairs)

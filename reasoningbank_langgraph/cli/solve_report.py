@@ -120,7 +120,7 @@ class SolveReport:
         own = sum(_recalls_itself(problem, outcome) for problem, outcome in self.outcomes)
         return [
             ("right answers", f"{right} of {len(checked)} with a reference" if checked else "no reference given"),
-            ("verdicts", ", ".join(f"{count} {status}" for status, count in verdicts.items())),
+            ("verdicts", ", ".join(f"{count} {status}" for status, count in verdicts.items()) + _by_a_model(outcomes)),
             (
                 "unreadable replies",
                 f"judge {_unreadable(outcomes, 'verdict')}, extractor {_unreadable(outcomes, 'extraction')}",
@@ -221,6 +221,12 @@ def what_was_shown(values: Mapping[str, Any]) -> list[tuple[str, dict[str, Any],
         *((lesson["item"]["title"], lesson["item"], lesson["why"]) for lesson in lessons),
         *((example["episode"]["task"], example["episode"], example["why"]) for example in examples),
     ]
+
+
+def _by_a_model(outcomes: list[SolveOutcome]) -> str:
+    """Return a remark on the verdicts that are a model's opinion, "" where there are none."""
+    count = sum(outcome.verdict.get("judge") == "llm" for outcome in outcomes)
+    return f" ({count} by the model: it may be wrong, a file with answers is better)" if count else ""
 
 
 def _recalls_itself(problem: Problem, outcome: SolveOutcome) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
-from reasoningbank_langgraph.chat.models import ModelLike, chat_model
-from reasoningbank_langgraph.chat.parameters import is_weak
+from reasoningbank_langgraph.chat.models import ModelLike, chat_model, model_name_of
+from reasoningbank_langgraph.chat.parameters import is_weak, writes_lessons
 from reasoningbank_langgraph.judges import LLMJudge
 from reasoningbank_langgraph.nodes._background import Worker, create_hand_over, judge_in_thread
 from reasoningbank_langgraph.nodes._base import MemoryNode
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.extraction.metadata import Metadata
     from reasoningbank_langgraph.judges import JudgeLike
     from reasoningbank_langgraph.policies import PolicyLike
+
+
+logger = logging.getLogger(__name__)
 
 
 def check_guard(guard: Guard | None, *, learn: bool | str) -> Guard | None:
@@ -142,4 +146,11 @@ class LoopNodes:
         model = self.extract_model or self.model
         if model is None:
             raise ValueError("learning needs a model that distils: pass model=... or extract_model=..., or learn=False")
-        return chat_model(model)
+        chat = chat_model(model)
+        if self.show == "lessons" and not writes_lessons(chat):
+            logger.warning(
+                "%s is too small to write lessons, and show='lessons' shows nothing else: show='examples' shows tasks "
+                "that it solved, and extract_model= takes a model that writes lessons for it",
+                model_name_of(chat),
+            )
+        return chat

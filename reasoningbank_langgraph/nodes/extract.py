@@ -54,7 +54,8 @@ def create_extract(
         max_tokens: cap on the tokens of one reply.
         time_limit: seconds one call may take.
         weak: whether the model is weak. A weak model is asked for one tip in plain words, and only about successes. By
-            default, models known to have fewer than three billion parameters are weak.
+            default, models known to have fewer than three billion parameters are weak. One known to have fewer than
+            300 million is asked for nothing.
         task: channel that holds the task, or a function from the state to it.
         answer: likewise for the answer.
         messages: likewise for the conversation.

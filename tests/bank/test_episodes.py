@@ -9,6 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph import Episode, MemoryBank, Verdict, create_reasoning_bank
+from reasoningbank_langgraph.bank import Totals
 from reasoningbank_langgraph.errors import FieldTooLongError, ImportFileError, InvalidNamespaceLabelError
 from reasoningbank_langgraph.namespaces import check_filled, check_template, resolve
 from reasoningbank_langgraph.records import Provenance
@@ -66,7 +67,7 @@ def test_an_attempt_that_taught_nothing_is_kept_and_an_indeterminate_one_is_not(
     store = indexed_memory()
     app(store, titles=()).invoke({"task": "add two apples"}, CONFIG)
     bank = MemoryBank(store, NAMESPACE)
-    assert (len(bank.episodes()), bank.totals().items) == (1, 0)
+    assert (len(bank.episodes()), bank.totals()) == (1, Totals(0, 1, 0, 0, 0))
     unsure = app(store, judge=lambda _: Verdict(status="indeterminate", reason="no_evidence"))
     assert unsure.invoke({"task": "add ten apples"}, CONFIG)["episodes"] == []
     assert len(bank.episodes()) == 1
@@ -76,7 +77,7 @@ def test_who_may_not_keep_solutions_keeps_the_lessons_alone():
     store = indexed_memory()
     app(store, episodes=False).invoke({"task": "add two apples"}, CONFIG)
     bank = MemoryBank(store, NAMESPACE)
-    assert (bank.episodes(), bank.totals().items) == ([], 1)
+    assert (bank.episodes(), bank.totals()) == ([], Totals(1, 1, 1, 0, 0))
 
 
 @STORES

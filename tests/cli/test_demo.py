@@ -88,6 +88,16 @@ def test_the_same_seed_draws_the_same_problems_none_twice_and_every_kind():
     assert {problem.text for problem in draw_problems(20, "new-0")} != {problem.text for problem in problems}
 
 
+def tried(right, *, marked=True):
+    return DemoResult(Problem("p", "What is 1 + 1?", "2"), "2", marked, right, "add", "")
+
+
+def concluded(pairs):
+    report = DemoReport(SimpleNamespace(), "bank")
+    report.second_pass(len(pairs), pairs)
+    return report.conclusion()
+
+
 @pytest.mark.parametrize(("fixed", "broken", "p"), [(0, 0, 1.0), (5, 0, 0.0625), (6, 0, 0.03125), (1, 8, 0.0390625)])
 def test_the_exact_test_is_that_of_mcnemar(fixed, broken, p):
     assert mcnemar(fixed, broken) == mcnemar(broken, fixed) == pytest.approx(p)
@@ -102,11 +112,11 @@ def test_the_exact_test_is_that_of_mcnemar(fixed, broken, p):
         (0, 6, "p 0.03. It did harm. This is one run of few problems"),
     ],
 )
-def test_what_is_said_of_the_bank_is_no_more_than_the_pairs_hold(fixed, broken, said, capsys):
-    def tried(right):
-        return DemoResult(Problem("p", "What is 1 + 1?", "2"), "2", True, right, "add", "")
-
+def test_what_is_said_of_the_bank_is_no_more_than_the_pairs_hold(fixed, broken, said):
     pairs = [(False, True)] * fixed + [(True, False)] * broken + [(True, True)] * (10 - fixed - broken)
-    report = DemoReport(SimpleNamespace(), "bank")
-    report.second_pass(10, [(tried(without), tried(having)) for without, having in pairs])
-    assert said in report.conclusion()
+    assert said in concluded([(tried(without), tried(having)) for without, having in pairs])
+
+
+def test_what_was_fixed_by_the_form_of_the_answer_is_said():
+    pairs = [(tried(False, marked=False), tried(True))] * 2 + [(tried(False), tried(True))] * 2
+    assert r"4 fixed (2 had had no \boxed{} answer), 0 broken" in concluded(pairs)

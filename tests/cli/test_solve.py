@@ -96,6 +96,7 @@ def test_one_problem_without_a_reference_is_judged_by_the_model(solve):
     done = solve("What is 2 + 3 ?")
     assert "success (llm): checked" in done.output
     assert "no reference given" in done.output
+    assert "1 success (1 by the model: it may be wrong, a file with answers is better)" in done.output
 
 
 def test_without_learning_the_bank_stays_as_it_is(solve):
@@ -231,4 +232,4 @@ def test_lessons_are_skipped_and_asked_for_by_what_the_options_say(solve):
     done = solve("--file", solve.problems, "--policy", "skip", "--where", "tags=sums")
     assert done.exit_code == 0, done.output
     assert "recalled  nothing" in done.output.split("[3/3]")[1]
-    assert "2 lessons of 2 attempts (1 from success, 1 from failure)" in done.output
+    assert "2 lessons of 3 attempts (1 from success, 1 from failure)" in done.output

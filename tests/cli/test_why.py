@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 from reasoningbank_langgraph import ChromaStore, MemoryBank
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.testing import HashEmbeddings
-from tests.bank.test_forgetting import family
+from tests.bank.test_forgetting import family, lesson
 
 
 @pytest.fixture
@@ -41,6 +41,15 @@ def test_a_forgotten_lesson_is_told_from_the_ledger(folder):
     assert text.startswith("child2: gone\n")
     assert "forgotten by program" in text
     assert "nobody" in bank(folder, "why", "nobody", code=2)
+
+
+def test_the_only_bank_of_a_folder_needs_no_name_and_one_of_several_does(folder):
+    words = ["bank", "why", "child1", "--bank", str(folder)]
+    assert CliRunner().invoke(app, words).output == bank(folder, "why", "child1")
+    with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
+        MemoryBank(store, "other").add([lesson("alone")])
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+    assert (done.exit_code, "say which bank is meant; there are: m, other" in done.output) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def _reply(messages):
 class Server:
     """Stands in for the server of a local model."""
 
-    chat_model = Adder
+    chat_model = ToolAdder
     close = __exit__ = lambda *_: None
 
     def __enter__(self):

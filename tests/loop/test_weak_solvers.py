@@ -3,7 +3,13 @@
 import pytest
 from langchain_core.messages import AIMessage
 
-from reasoningbank_langgraph import MemoryBank, Scaling, create_matts, create_reasoning_bank
+from reasoningbank_langgraph import (
+    MemoryBank,
+    ReasoningBankMiddleware,
+    Scaling,
+    create_matts,
+    create_reasoning_bank,
+)
 from reasoningbank_langgraph.math_solver import create_math_solver
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.bank.test_bank import lesson
@@ -47,6 +53,23 @@ def shown(builder, store):
 def test_what_is_not_said_of_the_solver_is_taken_from_the_model(make, given, asked, store):
     graph = make(lambda state: {"answer": "5"}, namespace=NAMESPACE, learn=False, **given)
     assert (ASKED in shown(graph, store)) is asked
+
+
+@pytest.mark.parametrize(
+    ("parameters", "settings", "warned"),
+    [
+        (135_000_000, {}, True),
+        (135_000_000, {"show": "examples"}, False),
+        (135_000_000, {"extract_model": STRONG}, False),
+        (135_000_000, {"learn": False}, False),
+        (500_000_000, {}, False),
+    ],
+)
+@pytest.mark.parametrize("make", [create_reasoning_bank, create_matts, ReasoningBankMiddleware])
+def test_a_memory_that_would_never_show_anything_says_so_when_it_is_made(make, parameters, settings, warned, caplog):
+    solver = [] if make is ReasoningBankMiddleware else [lambda state: {"answer": "5"}]
+    make(*solver, model=model(parameters), **settings)
+    assert ("is too small to write lessons" in caplog.text) is warned
 
 
 @pytest.mark.parametrize("scaling", [None, Scaling(k=2)])

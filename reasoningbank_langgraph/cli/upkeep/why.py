@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, BankFolder, bank_app, chosen_banks, open_bank
-from reasoningbank_langgraph.cli.identifiers import format_id, parse_id
+from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, BankFolder, bank_app, only_bank, open_bank
+from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, parse_id
 from reasoningbank_langgraph.cli.solve_report import plural, shorten
 from reasoningbank_langgraph.cli.terminal import console
 from reasoningbank_langgraph.cli.upkeep.log import print_change
@@ -19,24 +19,27 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.bank.lineage.graph import MemoryGraph, Node
     from reasoningbank_langgraph.records import MemoryItem
 
-_Namespace = Annotated[str, typer.Option(help="Namespace of the bank, as `bank show` prints it.")]
+_Namespace = Annotated[
+    str | None, typer.Option(help="Namespace of the bank, as `bank show` prints it; not needed if there is one.")
+]
 
 
 @bank_app.command()
 def why(
     item: Annotated[str, typer.Argument(metavar="ID", help="Id of a lesson or an episode, also of one forgotten.")],
-    namespace: _Namespace,
+    namespace: _Namespace = None,
     bank: BankFolder = DEFAULT_FOLDER,
 ) -> None:
     """Say where a lesson comes from, what it did since, and what came of it."""
     from reasoningbank_langgraph.bank import MemoryBank
 
     with open_bank(bank) as store:
-        (labels,) = chosen_banks(store, namespace)
+        labels = only_bank(store, namespace)
         memory, name = MemoryBank(store, labels), parse_id(item)
         found, nodes = memory.why(name), {node.id: node for node in memory.graph().nodes}
         if name not in nodes and not found.changes:
-            raise typer.BadParameter(f"nothing in {namespace!r} is or was called {name!r}", param_hint="ID")
+            place = format_namespace(labels)
+            raise typer.BadParameter(f"nothing in {place!r} is or was called {name!r}", param_hint="ID")
         console.print(Text(_described(nodes[name]) if name in nodes else f"{format_id(name)}: gone", "bold"))
         _print_why(found, nodes)
 
@@ -44,7 +47,7 @@ def why(
 @bank_app.command()
 def graph(
     file: Annotated[Path, typer.Argument(help="File to write; it ends in .graphml, or in .mmd for Mermaid.")],
-    namespace: _Namespace,
+    namespace: _Namespace = None,
     bank: BankFolder = DEFAULT_FOLDER,
 ) -> None:
     """Write the lessons and episodes of a bank, and what led from one to the other, as GraphML or Mermaid."""
@@ -54,7 +57,7 @@ def graph(
     if file.suffix not in (".graphml", ".mmd"):
         raise typer.BadParameter("the name ends in .graphml or .mmd", param_hint="FILE")
     with open_bank(bank) as store:
-        (labels,) = chosen_banks(store, namespace)
+        labels = only_bank(store, namespace)
         found: MemoryGraph = MemoryBank(store, labels).graph()
         check_file(file)
         file.write_text(found.graphml() if file.suffix == ".graphml" else found.mermaid(), encoding="utf-8")
