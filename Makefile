@@ -24,7 +24,9 @@ UV      = $(BIN)/uv pip install --quiet --python $(BIN)/python
 
 DEMO    = local,math,agents
 EXTRAS  = math,agents,encryption,experiments,mcp,postgres,view,dev
-PYTEST  = -m pytest -n logical --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
+# One more than there are cores: while a test waits for a program or a server, another runs.
+WORKERS = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+PYTEST  = -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
 FAST    = $(PYTEST) -m "not slow and not network"
 
 # Without compiled files each process of the tests would compile the package again, each worker every test.

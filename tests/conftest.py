@@ -37,12 +37,13 @@ def loopback_at_most(request):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Keep tests and modules out of every search for garbage: they stay to the end, and take a fifth of the time."""
+    """Keep tests and modules out of every search for garbage, a fifth of the time, and search a tenth as often."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(10 * gc.get_threshold()[0])
         gc.enable()
 
 

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from reasoningbank_langgraph.errors import MissingDependencyError, TuneError
+from reasoningbank_langgraph.experiments.folder import alone_in
 from reasoningbank_langgraph.local.tuned import digest
 from reasoningbank_langgraph.records import task_key
+from reasoningbank_langgraph.store.folder.lock import LOCK_FILE
 from reasoningbank_langgraph.train.adapter_file import write_adapter_file
 from reasoningbank_langgraph.train.base import fitting, load_base
 from reasoningbank_langgraph.train.card import Card, write_json
@@ -57,7 +59,8 @@ def tune(
         The card. If the folder holds an adapter of the same data, base and settings, nothing is trained.
 
     Raises:
-        TuneError: the data, the base or the folder cannot be used, or the loss is not a number any more.
+        TuneError: the data, the base or the folder cannot be used, as where another process trains in it, or the loss
+            is not a number any more.
         MissingDependencyError: the extra `train` is not installed.
     """
     require_libraries()
@@ -66,12 +69,14 @@ def tune(
         raise TuneError(f"there is no base {base}: name a GGUF file or a folder")
     rows, settings = read_rows(data), settings or TuneSettings()
     origin: dict[str, Any] = {"base_sha256": digest(base), "data_sha256": rows.sha256}
-    _claim(out, {**origin, **asdict(settings), "targets": list(settings.targets)})
-    card = Card.read(out)
-    if card is None:
-        with alone():
-            card = _train(rows, base, {"data": str(data), **origin}, out, settings, progress)
-    shutil.rmtree(out / _CHECKPOINTS, ignore_errors=True)
+    out.mkdir(parents=True, exist_ok=True)
+    with alone_in(out, TuneError):
+        _claim(out, {**origin, **asdict(settings), "targets": list(settings.targets)})
+        card = Card.read(out)
+        if card is None:
+            with alone():
+                card = _train(rows, base, {"data": str(data), **origin}, out, settings, progress)
+        shutil.rmtree(out / _CHECKPOINTS, ignore_errors=True)
     return card
 
 
@@ -82,8 +87,7 @@ def require_libraries() -> None:
 
 
 def _claim(out: Path, wanted: dict[str, Any]) -> None:
-    """Make the folder, or go on in one that was made for the same."""
-    out.mkdir(parents=True, exist_ok=True)
+    """Take an empty folder, or go on in one that was made for the same."""
     path = out / SETTINGS
     if path.exists():
         there = json.loads(path.read_text(encoding="utf-8"))
@@ -91,7 +95,7 @@ def _claim(out: Path, wanted: dict[str, Any]) -> None:
                      if wanted[name] != there.get(name)]  # fmt: skip
         if differing:
             raise TuneError(f"{out} holds an adapter with other {', '.join(differing)}: name another folder")
-    elif {child.name for child in out.iterdir()} - {f"{SETTINGS}.draft"}:
+    elif {child.name for child in out.iterdir()} - {f"{SETTINGS}.draft", LOCK_FILE}:
         raise TuneError(f"{out} is not empty and holds no adapter: name another folder")
     else:
         write_json(path, wanted)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from reasoningbank_langgraph.errors import TuneError
+from reasoningbank_langgraph.experiments.folder import alone_in
 from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.train import Card, TuneSettings, tune
 from reasoningbank_langgraph.train import tuning as module
@@ -46,6 +47,7 @@ def test_the_command_trains_and_says_how_well_and_at_what_cost(trained):
     assert f"Try it with: --model {trained.out}\n" in trained.printed
     assert f"reasoningbank adapter accept {trained.out} --problems FILE\n" in trained.printed
     names = {"README.md", "adapter_config.json", "adapter_model.safetensors", "adds.gguf", "card.json", "settings.json"}
+    names.add("writer.lock")
     assert {path.name for path in trained.out.iterdir()} == names
 
 
@@ -55,6 +57,11 @@ def test_a_finished_adapter_is_not_trained_again(trained):
     assert done.exit_code == 0
     assert "step 2" not in done.output
     assert {path: path.stat().st_mtime_ns for path in trained.out.iterdir()} == before
+
+
+def test_two_trainings_in_one_folder_are_kept_apart(trained, tmp_path):
+    with alone_in(tmp_path), pytest.raises(TuneError, match=r"is in use by process .*choose another folder"):
+        tune(trained.data, base=trained.base, out=tmp_path, settings=SETTINGS)
 
 
 def test_a_folder_keeps_to_its_settings_data_and_base(trained, tmp_path):
