@@ -89,6 +89,9 @@ class ScriptedToolModel(ScriptedChatModel):
 
     offered: list[list[str]] = Field(default_factory=list)
 
+    def __init__(self, script: Script, **settings: Any) -> None:  # type checkers would make one of the fields
+        super().__init__(script, **settings)
+
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
         """Return the model with tools; it notes their names and calls those that its script calls."""
         names = [convert_to_openai_tool(tool)["function"]["name"] for tool in tools]
