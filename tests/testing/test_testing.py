@@ -45,7 +45,7 @@ def said(tmp_path_factory):
     folder = tmp_path_factory.mktemp("backend")
     (folder / "test_mine.py").write_text(SUITE, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-p", "no:asyncio", "-p", "no:cacheprovider", "-q", "-rA", "-k", CASES]
-    wide = {**os.environ, "COLUMNS": "300"}
+    wide = {**os.environ, "COLUMNS": "300", "PYTEST_ADDOPTS": ""}
     return subprocess.run(command, cwd=folder, env=wide, capture_output=True, text=True, check=False).stdout
 
 
