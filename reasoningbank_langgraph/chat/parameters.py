@@ -37,9 +37,9 @@ def parameters_of(model: BaseChatModel) -> int | None:
     return round(max(sizes)) if sizes else None
 
 
-def writes_lessons(model: BaseChatModel) -> bool:
-    """Say whether a model is asked for lessons at all: not those known to be too small for it."""
-    return (parameters_of(model) or TEACHES_FROM) >= TEACHES_FROM
+def writes_lessons(parameters: int | None) -> bool:
+    """Say whether a model of so many parameters can be asked for lessons; one that is not known is."""
+    return (parameters or TEACHES_FROM) >= TEACHES_FROM
 
 
 def is_weak(model: BaseChatModel) -> bool:

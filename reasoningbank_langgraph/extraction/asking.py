@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.chat.context import room_in
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
-from reasoningbank_langgraph.chat.parameters import TEACHES_FROM, TINY_BELOW, is_weak, parameters_of
+from reasoningbank_langgraph.chat.parameters import TINY_BELOW, is_weak, parameters_of, writes_lessons
 from reasoningbank_langgraph.chat.refusals import kind_of_failure
 from reasoningbank_langgraph.errors import ModelError
 from reasoningbank_langgraph.extraction.acceptance import Extraction, accept
@@ -62,8 +62,7 @@ class ModelLimits(NamedTuple):
 
     def learns_from(self, statuses: Collection[VerdictStatus]) -> bool:
         """Say whether its lessons on attempts with these verdicts are worth asking for."""
-        able = (self.parameters or TEACHES_FROM) >= TEACHES_FROM
-        return not self.weak or (able and "success" in statuses)
+        return not self.weak or (writes_lessons(self.parameters) and "success" in statuses)
 
 
 def items_schema(cap: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model, model_name_of
-from reasoningbank_langgraph.chat.parameters import is_weak, writes_lessons
+from reasoningbank_langgraph.chat.parameters import is_weak, parameters_of, writes_lessons
 from reasoningbank_langgraph.judges import LLMJudge
 from reasoningbank_langgraph.nodes._background import Worker, create_hand_over, judge_in_thread
 from reasoningbank_langgraph.nodes._base import MemoryNode
@@ -147,7 +147,7 @@ class LoopNodes:
         if model is None:
             raise ValueError("learning needs a model that distils: pass model=... or extract_model=..., or learn=False")
         chat = chat_model(model)
-        if self.show == "lessons" and not writes_lessons(chat):
+        if self.show == "lessons" and not writes_lessons(parameters_of(chat)):
             logger.warning(
                 "%s is too small to write lessons, and show='lessons' shows nothing else: show='examples' shows tasks "
                 "that it solved, and extract_model= takes a model that writes lessons for it",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 from types import SimpleNamespace
@@ -165,7 +166,7 @@ def test_a_bank_that_is_there_is_shown_as_it_was_when_the_probe_began(bank, prob
         (["--learn=11"], 1, "11 problems of"),
         (["--limit=19"], 2, "--limit"),
         (["--namespace=math"], 2, "name its folder too"),
-        (["--bank=nowhere"], 2, "there is no bank at "),
+        (["--bank=nowhere"], 2, "there is no bank at .*/nowhere"),
         (["--bank=nowhere", "--learn=9"], 2, "nothing is learned where a bank is named"),
     ],
 )
@@ -173,5 +174,6 @@ def test_what_makes_no_sense_is_refused_before_a_model_is_asked(more, code, prob
     asked = len(server.bodies)
     done = probe(*more, out=tmp_path / "none")
     assert done.exit_code == code
-    assert problem in done.output
+    said = "".join(done.output.replace("│", "").split())  # a long path is broken in the middle of a word
+    assert re.search(problem.replace(" ", ""), said)
     assert (len(server.bodies), (tmp_path / "none").exists()) == (asked, False)
