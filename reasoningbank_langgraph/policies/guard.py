@@ -51,6 +51,15 @@ class Pairs(Record):
         """How much they speak for memory doing good."""
         return evidence(self.fixed, self.broken)
 
+    @property
+    def harm_chance(self) -> float:
+        """Chance that memory does harm, from 0 to 1, where before the pairs every chance of a break was as likely.
+
+        Of a pair that differs, the chance that it is a break is then above 1/2 with this probability: `hurts` and
+        `helps` are the two parts of the same integral.
+        """
+        return self.hurts / (self.hurts + self.helps)
+
     def with_one(self, *, shown: bool, held_out: bool) -> Pairs:
         """Return these and one more pair: whether each of its two tasks was solved."""
         kind = "ties" if shown == held_out else "fixed" if shown else "broken"
@@ -93,7 +102,9 @@ class Guard:
     of at most `alpha`; a memory that never makes a difference is ever switched off with one of at most
     `alpha / (1 - alpha)`. Mild harm is found late.
 
-    Switched off, memory is shown to a quarter of `share` only, until it helps those tasks.
+    Switched off, memory is shown to a quarter of `share` only. Between the two, the pairs of the running test say how
+    many tasks see it: the likelier it is that memory does harm, the fewer (`held_out`), so that little is lost before
+    a test comes to its end. Only pairs that are complete move this, so the test stays valid.
 
     Raises:
         ValueError: `share` or `alpha` is not between 0 and 1.
@@ -101,8 +112,8 @@ class Guard:
     """
 
     share: float = 0.2
-    """Part of the tasks that are solved without memory, chosen by a hash of the task, anew for each test. The evidence
-    grows fastest at one half."""
+    """Part of the tasks that are solved without memory, chosen by a hash of the task, anew for each test, where nothing
+    speaks for harm. The evidence grows fastest at one half."""
     alpha: float = 0.05
     """Chance of a false alarm of one test."""
     model: str = ""
@@ -118,14 +129,19 @@ class Guard:
             if not 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name} must be between 0 and 1, got {getattr(self, name)!r}")
 
+    def held_out(self, status: GuardStatus) -> float:
+        """Return the part of the tasks that is solved without memory as things stand, from 0 to 1."""
+        most, lean = 1 - _RARE * self.share, 2 * status.pairs.harm_chance - 1
+        if status.state == "off":
+            return most - max(0.0, -lean) * (most - self.share)
+        return self.share + max(0.0, lean) * (most - self.share)
+
     def trial(self, task_key: str, status: GuardStatus) -> Trial:
-        """Return how a task is to be solved, with memory or without: the same as long as a test runs."""
+        """Return how a task is to be solved, with memory or without: the same while no more pairs are known."""
         digest = hashlib.sha256(f"{self.seed}|{status.tests}|{task_key}".encode()).digest()
-        place = int.from_bytes(digest[:8]) / 2**64
-        off = status.state == "off"
-        withheld: Withheld | None = "guard_off" if off else "held_out"
-        if place >= (1 - _RARE * self.share if off else self.share):
-            withheld = None
+        withheld: Withheld | None = None
+        if int.from_bytes(digest[:8]) / 2**64 < self.held_out(status):
+            withheld = "guard_off" if status.state == "off" else "held_out"
         return Trial(guard=self, task_key=task_key, test=status.tests, withheld=withheld)
 
     def after(self, status: GuardStatus, *, shown: bool, right: bool) -> GuardStatus:

@@ -24,7 +24,7 @@ def both_arms(count, *, baseline=True, memory=False):
 def test_each_row_is_that_of_the_arm_the_guard_chooses():
     problems, rows = both_arms(40)
     made = list(guarded_rows(rows, problems, 0))
-    guard, status = Guard(seed=0), GuardStatus()
+    guard, status = Guard(share=0.5, seed=0), GuardStatus()
     for problem, found in zip(problems, made, strict=True):
         shown = guard.trial(task_key(problem.text), status).withheld is None
         assert (found.arm, found.id) == ("guarded", problem.id)
@@ -37,7 +37,7 @@ def test_a_memory_that_always_breaks_is_switched_off():
     problems, rows = both_arms(300)
     made = list(guarded_rows(rows, problems, 0))
     assert sum(found.right for found in made[-100:]) > 85
-    assert sum(found.right for found in made[:20]) < 15
+    assert sum(found.right for found in made[:20]) < 20
 
 
 @pytest.mark.parametrize("arm", ["baseline", "memory"])

@@ -55,18 +55,26 @@ def shows(guard, key, status):
     return guard.trial(key, status).withheld is None
 
 
-def unpaired_tasks(guard, right_shown, right_held_out, *, tasks, seed):
-    """Return after how many tasks of a stream the guard decides for the first time, and what."""
+def stream(guard, right_shown, right_held_out, *, tasks, seed):
+    """Yield after each task of a stream whether it was solved with memory, and what the guard knows then."""
     draw, status = np.random.default_rng(seed), GuardStatus()
     for number in range(1, tasks + 1):
         shown = shows(guard, f"{seed}-{number}", status)
         right = bool(draw.random() < (right_shown if shown else right_held_out))
         status = guard.after(status, shown=shown, right=right)
-        if status.tests:
-            return number, status.state
-    return NEVER, status.state
+        yield shown, status
 
 
 def first_decisions(guard, right_shown, right_held_out, *, runs=100, tasks=3000):
-    """Return the results of `unpaired_tasks` for several streams."""
-    return [unpaired_tasks(guard, right_shown, right_held_out, tasks=tasks, seed=run) for run in range(runs)]
+    """Return for several streams after how many tasks the guard decides for the first time, and what."""
+    streams = (stream(guard, right_shown, right_held_out, tasks=tasks, seed=run) for run in range(runs))
+    undecided = NEVER, "trying"
+    return [
+        next(((number, now.state) for number, (_, now) in enumerate(one, 1) if now.tests), undecided) for one in streams
+    ]
+
+
+def parts_shown(guard, right_shown, right_held_out, *, runs=100, tasks=300):
+    """Return which part of the streams saw memory at each task."""
+    streams = (stream(guard, right_shown, right_held_out, tasks=tasks, seed=run) for run in range(runs))
+    return np.mean([[shown for shown, _ in one] for one in streams], axis=0)

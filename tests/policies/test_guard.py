@@ -9,7 +9,7 @@ from reasoningbank_langgraph import Guard
 from reasoningbank_langgraph.errors import InvalidRecordError
 from reasoningbank_langgraph.policies import GuardStatus, Pairs
 from reasoningbank_langgraph.policies.evidence import evidence, log_evidence
-from tests.policies.guard_runs import first_decisions, paired_runs, shows
+from tests.policies.guard_runs import first_decisions, paired_runs, parts_shown, shows
 
 KEYS = [f"task {number}" for number in range(2000)]
 
@@ -112,6 +112,48 @@ def test_a_guard_shows_memory_to_all_but_its_share_of_tasks():
 def test_switched_off_it_shows_memory_to_a_quarter_of_its_share():
     off = GuardStatus(state="off", tests=1)
     assert 0.035 < sum(shows(Guard(), key, off) for key in KEYS) / len(KEYS) < 0.065
+
+
+def part_held_out(**pairs):
+    """The part of the tasks that guards who know such pairs hold out: still trying, and switched off."""
+    known = Pairs(**pairs)
+    return [Guard().held_out(GuardStatus(state=state, pairs=known)) for state in ("trying", "off")]
+
+
+def test_the_likelier_harm_is_the_fewer_tasks_see_memory():
+    trying = [part_held_out(broken=broken)[0] for broken in range(7)]
+    assert trying == sorted(set(trying))
+    assert math.isclose(trying[0], 0.2)
+    assert math.isclose(trying[1], 0.2 + 0.5 * 0.75)
+    assert 0.9 < trying[-1] < 0.95
+    assert part_held_out(broken=5)[1] == part_held_out()[1] == 0.95
+
+
+def test_the_likelier_help_is_the_more_tasks_see_memory_that_was_off():
+    off = [part_held_out(fixed=fixed)[1] for fixed in range(7)]
+    assert off == sorted(set(off), reverse=True)
+    assert 0.2 < off[-1] < 0.25
+    assert part_held_out(fixed=5)[0] == part_held_out(fixed=2, broken=2, ties=9)[0] == 0.2
+
+
+def test_the_chance_of_harm_is_that_of_the_pairs_that_differ():
+    for broken in range(12):
+        for fixed in range(12):
+            differ = broken + fixed
+            expected = sum(math.comb(differ + 1, j) for j in range(broken + 1)) / 2 ** (differ + 1)
+            assert math.isclose(Pairs(broken=broken, fixed=fixed).harm_chance, expected, rel_tol=1e-12)
+
+
+def test_harm_is_held_off_before_it_is_proven_and_good_memory_is_hardly_withheld():
+    bad, good = parts_shown(Guard(), 0.52, 0.71, runs=30), parts_shown(Guard(), 0.71, 0.52, runs=30)
+    assert bad[:100].mean() < 0.6
+    assert bad[200:].mean() < 0.25
+    assert good.mean() > 0.72
+
+
+def test_memory_without_effect_in_a_stream_is_switched_off_as_rarely():
+    found = first_decisions(Guard(alpha=0.2), 0.7, 0.7, runs=60, tasks=300)
+    assert [state for _, state in found].count("off") <= 0.25 * 60
 
 
 def test_the_same_task_is_held_out_again_in_the_same_test_and_drawn_anew_in_the_next():
