@@ -45,9 +45,7 @@ def cost(folder, tasks):
 
 def streams():
     """Print when streams of tasks are decided, and how many points they lose or gain until then."""
-    print(
-        "\n100 streams, 71 % right without memory. Points are against no memory, of the first 60, 100, 300 and 1,000 tasks"
-    )
+    print("\n100 streams, 71 % right without memory; points against no memory, of the first tasks")
     print("| right with memory | share | off | on | median tasks until decided | of 60 | of 100 | of 300 | of 1,000 |")
     print("|---|---|---|---|---|---|---|---|---|")
     for right, share in itertools.product((0.52, 0.66, 0.71, 0.76, 0.9), (0.2, 0.5)):
