@@ -43,7 +43,6 @@ class Workshop(NamedTuple):
     tune: Callable[..., Card] = tune
     serve: Callable[[Path, float], AbstractContextManager[BaseChatModel]] = serve
     """From the folder of an adapter and a temperature to the model that has it."""
-    """From the folder of an adapter and a temperature to the model that has it."""
     accept: Callable[..., Decision] = accept
     in_use: Callable[[Path], str | None] = in_use
     """From the folder of all adapters to the name of the one in use; None for the base."""
