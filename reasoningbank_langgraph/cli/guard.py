@@ -45,7 +45,8 @@ def _print_status(bank: str, status: GuardStatus) -> None:
     console.print(f"without {status.held_out_right} of {status.held_out}")
     if status.decided_by:
         console.print(f"  decided by {_described(status.decided_by)}")
-    console.print(f"  the test that runs has {_described(status.pairs)}")
+    chance = f"chance of harm {status.pairs.harm_chance:.0%}"
+    console.print(f"  the test that runs has {_described(status.pairs)}; {chance}")
 
 
 def _described(pairs: Pairs) -> str:

@@ -35,6 +35,7 @@ def test_the_state_and_its_figures_are_printed(tmp_path):
     assert "with memory 0 of 4 tasks solved, without 4 of 4" in text
     assert "decided by 4 pairs: memory fixed 0, broke 4; evidence of harm 6.2, of gain 0.2" in text
     assert "the test that runs has 0 pairs:" in text
+    assert "evidence of harm 1, of gain 1; chance of harm 50%" in text
 
 
 def test_each_model_has_a_line(tmp_path):
