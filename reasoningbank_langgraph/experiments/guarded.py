@@ -15,13 +15,15 @@ _SHARE = 0.5
 loss; a fifth, the guard's default, is for those who already trust their memory."""
 
 
-def guarded_rows(rows: Sequence[ResultRow], problems: Sequence[Problem], seed: int) -> Iterator[ResultRow]:
+def guarded_rows(
+    rows: Sequence[ResultRow], problems: Sequence[Problem], seed: int, *, share: float = _SHARE
+) -> Iterator[ResultRow]:
     """Yield the rows a loop with a guard would have had, in order of the problems.
 
     A guard decides by the problems before, so a row that failed or is missing ends them. Where there was no lesson to
     show, nothing is decided and nothing learned.
     """
-    named, guard, status = {row.key: row for row in rows}, Guard(share=_SHARE, seed=seed), GuardStatus()
+    named, guard, status = {row.key: row for row in rows}, Guard(share=share, seed=seed), GuardStatus()
     for problem in problems:
         without, aided = named.get(("baseline", seed, problem.id)), named.get(("memory", seed, problem.id))
         if without is None or aided is None or without.error is not None or aided.error is not None:
