@@ -11,7 +11,7 @@ import statistics
 from pathlib import Path
 
 from reasoningbank_langgraph.experiments.guarded import guarded_rows
-from reasoningbank_langgraph.experiments.results import ResultRow
+from reasoningbank_langgraph.experiments.results import ResultRow, Results
 from reasoningbank_langgraph.math_solver.problems import Problem
 
 SHARES = (0.2, 0.5)
@@ -19,9 +19,8 @@ SHARES = (0.2, 0.5)
 
 def read_rows(folder: Path, arm: str) -> list[ResultRow]:
     """Return the rows of the baseline and of an arm with memory, the latter under the name that a guard looks for."""
-    rows = [ResultRow.model_validate_json(line) for line in (folder / "results.jsonl").read_text().splitlines()]
     named = {"baseline": "baseline", arm: "memory"}
-    return [row.model_copy(update={"arm": named[row.arm]}) for row in rows if row.arm in named]
+    return [row.model_copy(update={"arm": named[row.arm]}) for row in Results(folder).rows if row.arm in named]
 
 
 def points(rows: list[ResultRow], share: float, orders: int) -> list[float]:
@@ -44,8 +43,8 @@ def main() -> None:
     parser.add_argument("--orders", type=int, default=150)
     options = parser.parse_args()
     rows = read_rows(options.folder, options.arm)
-    shown = points(rows, 1e-9, 1)[0]
-    print(f"shown to nearly all: {shown:+.1f} points")
+    right = {name: [row.right for row in rows if row.arm == name] for name in ("baseline", "memory")}
+    print(f"shown to all: {100 * (statistics.mean(right['memory']) - statistics.mean(right['baseline'])):+.1f} points")
     for share in SHARES:
         found = points(rows, share, options.orders)
         print(f"guard, share {share}: {statistics.mean(found):+.1f} (one order: within {statistics.stdev(found):.1f})")
