@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from reasoningbank_langgraph.experiments.config import TUNED, ExperimentConfig, Protocol
+from reasoningbank_langgraph.experiments.config import TUNED, ExperimentConfig, Protocol, guarded_by
 from reasoningbank_langgraph.matts import Scaling
 from reasoningbank_langgraph.matts.scaling import MemoryUse
 from reasoningbank_langgraph.prompts import EVERY_STEP
@@ -19,8 +19,6 @@ SAMPLES, OTHER_SAMPLES = f"{LEARNING}-samples", f"{LEARNING}-other"
 """Arms that solve the train problems, and others, several times: adapters learn from their solutions."""
 CYCLE = "cycle-"
 """Begins the names of the arms of protocol `compound`: the base is `cycle-0`."""
-GUARDED = "guarded"
-"""The arm that makes no attempt: a guard takes each row from `baseline` or from `memory`."""
 _EARLIER = re.compile(r"matts-(parallel|sequential)-(\d+)(\+memory)?")
 
 
@@ -74,6 +72,11 @@ class Arm(NamedTuple):
     def shows_examples(self) -> bool:
         """Whether attempts are what it shows, and not lessons."""
         return self.memory in ("examples", "random examples", "written example")
+
+    @property
+    def guards(self) -> str:
+        """The arm it shows memory as, where it makes no attempt itself: a guard takes each row from it or `baseline`."""
+        return guarded_by(self.name)
 
     @property
     def teacher(self) -> Arm:
@@ -144,12 +147,14 @@ def _single(name: str) -> Arm:
         "written": "written example",
         "levels": "retrieved",
         "long": "none",
-        GUARDED: "retrieved",
+        "guarded": "retrieved",
+        "guarded+examples": "examples",
+        "guarded+recurring": "examples",
         **dict.fromkeys(TUNED, "none"),
         "adapter+memory": "retrieved",
     }
     solver = name.partition("+")[0] if name in TUNED else ""
-    more, copies = EVERY_STEP if name == "long" else "", name.startswith("recurring")
+    more, copies = EVERY_STEP if name == "long" else "", "recurring" in name
     return Arm(name, kinds[name], levels=name == "levels", copies=copies, more=more, solver=solver)
 
 

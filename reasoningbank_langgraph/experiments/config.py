@@ -31,6 +31,8 @@ ARMS = (
     "gated+examples",
     "gated+recurring",
     "guarded",
+    "guarded+examples",
+    "guarded+recurring",
     "levels",
     "long",
     "shuffled",
@@ -72,11 +74,19 @@ FROZEN = {
     "gated+examples",
     "gated+recurring",
     "guarded",
+    "guarded+examples",
+    "guarded+recurring",
     "examples",
     "recurring",
     "levels",
 }
 """Arms that need a bank, or a model, that does not change."""
+
+
+def guarded_by(arm: str) -> str:
+    """Return the arm whose rows a guard chooses between those and the baseline's, "" where an arm has no guard."""
+    kind, _, shown = arm.partition("+")
+    return (shown or "memory") if kind == "guarded" else ""
 
 
 class ExperimentConfig(Record):
@@ -202,11 +212,11 @@ class ExperimentConfig(Record):
 
     @model_validator(mode="after")
     def _arms_have_what_they_need(self) -> Self:
-        if "guarded" in self.arms and not {"baseline", "memory"} <= {*self.arms}:
-            raise InvalidRecordError("guarded is made from the rows of baseline and memory: name these arms too")
         if "levels" in self.arms and "memory" not in self.arms:
             raise InvalidRecordError("levels is compared with memory, which costs the same: name this arm too")
         for arm in self.arms:
+            if (aided := guarded_by(arm)) and not {"baseline", aided} <= {*self.arms}:
+                raise InvalidRecordError(f"{arm} is made from the rows of baseline and {aided}: name these arms too")
             least = _LEAST_ATTEMPTS.get(arm.partition("+")[0], 0)
             if max(self.attempts, default=0) < least:
                 raise InvalidRecordError(f"{arm} needs attempts of {least} or more")

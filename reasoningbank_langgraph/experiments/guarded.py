@@ -1,11 +1,11 @@
-"""What a guard makes of the rows of `baseline` and `memory`: each problem is solved with memory or without it."""
+"""What a guard makes of the rows of `baseline` and of an arm with memory: each problem is solved with memory or without it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from reasoningbank_langgraph.bank import task_key_without_secrets
-from reasoningbank_langgraph.experiments.arms import GUARDED
+from reasoningbank_langgraph.experiments.arms import Arm
 from reasoningbank_langgraph.experiments.results import ResultRow
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.policies.guard import Guard, GuardStatus
@@ -16,7 +16,7 @@ loss; a fifth, the guard's default, is for those who already trust their memory.
 
 
 def guarded_rows(
-    rows: Sequence[ResultRow], problems: Sequence[Problem], seed: int, *, share: float = _SHARE
+    rows: Sequence[ResultRow], problems: Sequence[Problem], seed: int, arm: Arm, *, share: float = _SHARE
 ) -> Iterator[ResultRow]:
     """Yield the rows a loop with a guard would have had, in order of the problems.
 
@@ -25,7 +25,7 @@ def guarded_rows(
     """
     named, guard, status = {row.key: row for row in rows}, Guard(share=share, seed=seed), GuardStatus()
     for problem in problems:
-        without, aided = named.get(("baseline", seed, problem.id)), named.get(("memory", seed, problem.id))
+        without, aided = named.get(("baseline", seed, problem.id)), named.get((arm.guards, seed, problem.id))
         if without is None or aided is None or without.error is not None or aided.error is not None:
             return
         row = without
@@ -33,4 +33,4 @@ def guarded_rows(
             shown = guard.trial(task_key_without_secrets(problem.text), status).withheld is None
             row = aided if shown else without
             status = guard.after(status, shown=shown, right=row.right)
-        yield row.model_copy(update={"arm": GUARDED})
+        yield row.model_copy(update={"arm": arm.name})

@@ -19,7 +19,7 @@ from reasoningbank_langgraph.chat.parameters import is_weak
 from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.errors import UnlearnedProblemsError
 from reasoningbank_langgraph.experiments import memories
-from reasoningbank_langgraph.experiments.arms import GUARDED, Arm, arms_of, learners_of, samplers_of, teachers_of
+from reasoningbank_langgraph.experiments.arms import Arm, arms_of, learners_of, samplers_of, teachers_of
 from reasoningbank_langgraph.experiments.banks import (
     Lessons,
     digest_of,
@@ -103,9 +103,10 @@ class Run:
         with ChromaStore.from_path(self.out / "banks", embeddings=self.models.embeddings) as store:
             given = self._given(store) if self.config.bank else None
             banks = {arm: given or self._frozen(arm, lessons, store) for arm in self.arms if arm.memory != "none"}
-            self.compare({arm.name: self.memory(arm, banks.get(arm)) for arm in self.arms if arm.name != GUARDED})
-        if any(arm.name == GUARDED for arm in self.arms):
-            self._replay_guard()
+            self.compare({arm.name: self.memory(arm, banks.get(arm)) for arm in self.arms if not arm.guards})
+        for arm in self.arms:
+            if arm.guards:
+                self._replay_guard(arm)
 
     def _taught(self, teacher: Arm) -> Lessons:
         """Return what the train problems taught; once a row was made with it, nothing is added."""
@@ -222,11 +223,11 @@ class Run:
             solves = {job.arm.name: self._solve(job.arm, chat, shown[job.arm.name].bank) for job in jobs}
             side_by_side(lambda job: self._row(job, solves[job.arm.name], shown[job.arm.name]), jobs, self.at_once)
 
-    def _replay_guard(self) -> None:
+    def _replay_guard(self, arm: Arm) -> None:
         rows = self.results.rows
         for seed in self.config.seeds:
-            for row in guarded_rows(rows, self.problems.test, seed):
-                if not self.results.has(GUARDED, seed, row.id):
+            for row in guarded_rows(rows, self.problems.test, seed, arm):
+                if not self.results.has(arm.name, seed, row.id):
                     self.record(row)
 
     def _solve(self, arm: Arm, chat: BaseChatModel, bank: MemoryBank | None = None) -> Solve:

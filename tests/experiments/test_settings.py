@@ -69,6 +69,7 @@ def test_a_problem_without_an_answer_is_refused(tmp_path):
         ({"protocol": "stream", "arms": ("baseline", "random")}, "random needs a bank that does not change"),
         ({"protocol": "stream", "arms": ("baseline", "gated")}, "gated needs a bank that does not change"),
         ({"arms": ("baseline", "guarded")}, "rows of baseline and memory"),
+        ({"arms": ("baseline", "memory", "guarded+recurring")}, "rows of baseline and recurring"),
         ({"arms": ("baseline", "gated"), "attempts": (2,)}, "attempts of 3 or more"),
         ({"arms": ("baseline", "half"), "attempts": (1,)}, "attempts of 2 or more"),
         ({"agreement": 0}, "agreement"),

@@ -18,9 +18,9 @@ Arms = Annotated[
     str,
     typer.Option(
         help="Arms, comma-separated: baseline, memory, examples, vote, vote+memory, vote+matts, vote+examples, "
-        "vote+recurring, half, gated, gated+examples, gated+recurring, guarded, levels, long, shuffled, random, "
-        "filler, examples-random, recurring, recurring-random, written. A run that has ended can be given more of "
-        "them."
+        "vote+recurring, half, gated, gated+examples, gated+recurring, guarded, guarded+examples, "
+        "guarded+recurring, levels, long, shuffled, random, filler, examples-random, recurring, recurring-random, "
+        "written. A run that has ended can be given more of them."
     ),
 ]
 Seeds = Annotated[str, typer.Option(help="Seeds, comma-separated.")]

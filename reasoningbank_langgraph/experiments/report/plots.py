@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reasoningbank_langgraph.errors import MissingDependencyError
-from reasoningbank_langgraph.experiments.arms import GUARDED, LEARNING, Arm, arms_of
+from reasoningbank_langgraph.experiments.arms import LEARNING, Arm, arms_of
 from reasoningbank_langgraph.experiments.report.cycles_plot import cycles_plot
 from reasoningbank_langgraph.experiments.report.drawing import DARK, LIGHT, Theme, canvas, key, png, share_axis, title
 from reasoningbank_langgraph.experiments.report.terciles_plot import terciles_plot
@@ -179,7 +179,7 @@ def _tokens(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fig
 def _arms_on_lines(summary: Summary) -> list[Arm]:
     """Those that differ in nothing but the attempts and the memory that all of these see."""
     ordinary = [arm for arm in arms_of(summary.config) if arm.use == "all" and not arm.more and not arm.levels]
-    return [arm for arm in ordinary if arm.name != GUARDED and _line_of(arm)]
+    return [arm for arm in ordinary if not arm.guards and _line_of(arm)]
 
 
 def _line_of(arm: Arm) -> str:
