@@ -75,7 +75,7 @@ class Arm(NamedTuple):
 
     @property
     def guards(self) -> str:
-        """The arm it shows memory as, where it makes no attempt itself: a guard takes each row from it or `baseline`."""
+        """The arm with memory, where a guard chooses between its rows and those of `baseline`; "" where an arm solves."""
         return guarded_by(self.name)
 
     @property

@@ -1,4 +1,4 @@
-"""What a guard makes of the rows of `baseline` and of an arm with memory: each problem is solved with memory or without it."""
+"""What a guard makes of the rows of `baseline` and of an arm with memory: it chooses between them, task by task."""
 
 from __future__ import annotations
 

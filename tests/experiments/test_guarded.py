@@ -14,7 +14,6 @@ from reasoningbank_langgraph.records import task_key
 from . import worlds
 from .fake_rows import row
 
-
 GUARDED = Arm("guarded")
 
 
