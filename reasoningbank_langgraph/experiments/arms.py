@@ -75,7 +75,7 @@ class Arm(NamedTuple):
 
     @property
     def guards(self) -> str:
-        """The arm with memory, where a guard chooses between its rows and those of `baseline`; "" where an arm solves."""
+        """Names the arm with memory where a guard chooses between its rows and the baseline's; "" for all others."""
         return guarded_by(self.name)
 
     @property
