@@ -14,6 +14,7 @@ from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
 from reasoningbank_langgraph.errors import MissingDependencyError
+from reasoningbank_langgraph.judges.audit import wilson
 from reasoningbank_langgraph.records import Record
 
 ALPHA, POWER = 0.05, 0.8
@@ -61,11 +62,9 @@ def share(outcomes: Mapping[Key, bool]) -> Interval:
     that varies a little too wide.
     """
     problems = _by_problem(outcomes)
-    if not problems:
-        return Interval(value=0.0, low=0.0, high=1.0, method="wilson")
     right = sum(problems.values())
-    low, high = _wilson(right, len(problems))
-    return Interval(value=right / len(problems), low=low, high=high, method="wilson")
+    low, high = wilson(right, len(problems))
+    return Interval(value=right / max(len(problems), 1), low=low, high=high, method="wilson")
 
 
 def pair(first: Mapping[Key, bool], second: Mapping[Key, bool]) -> Paired:
@@ -130,8 +129,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Return the p values adjusted for being several (Holm 1979), in their order.
 
     The least is taken times their number, the next times one less, and none is below one before it.
-
-    `multipletests` of statsmodels says the same, and collects garbage each time, which takes longer than a summary.
     """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     raised = accumulate((min(1.0, p_values[at] * (len(order) - rank)) for rank, at in enumerate(order)), max)
@@ -185,15 +182,6 @@ def _by_problem(outcomes: Mapping[Key, float]) -> dict[str, float]:
     for (_, problem), outcome in outcomes.items():
         seeds[problem].append(float(outcome))
     return {problem: sum(values) / len(values) for problem, values in seeds.items()}
-
-
-def _wilson(count: float, total: int) -> tuple[float, float]:
-    try:
-        from statsmodels.stats.proportion import proportion_confint
-    except ImportError as error:
-        raise MissingDependencyError("statsmodels", "experiments") from error
-    low, high = proportion_confint(count, total, alpha=ALPHA, method="wilson")
-    return max(0.0, float(low)), min(1.0, float(high))
 
 
 def _binom() -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from math import sqrt
+from statistics import NormalDist
 from typing import NamedTuple, Self
 
 from langchain_core.runnables import Runnable
 
-from reasoningbank_langgraph.errors import MissingDependencyError
 from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
 from reasoningbank_langgraph.judges.reference import ReferenceJudge
 from reasoningbank_langgraph.records import Attempt, Verdict
@@ -29,6 +30,20 @@ class AuditedAttempt(NamedTuple):
     verdict: Verdict
 
 
+def wilson(hits: float, of: int) -> tuple[float, float]:
+    """Return the 95 % interval of the share `hits / of` (Wilson 1927, score interval); 0 to 1 where nothing was tried.
+
+    Args:
+        hits: 0 to `of`; not a whole number where a hit may count in part.
+        of: number of trials.
+    """
+    if of == 0:
+        return 0.0, 1.0
+    squared = NormalDist().inv_cdf(0.975) ** 2
+    middle, away = hits + squared / 2, sqrt(squared * (hits * (of - hits) / of + squared / 4))
+    return max(0.0, (middle - away) / (of + squared)), min(1.0, (middle + away) / (of + squared))
+
+
 class Rate(NamedTuple):
     """A share with its 95 % interval (Wilson)."""
 
@@ -39,15 +54,8 @@ class Rate(NamedTuple):
 
     @classmethod
     def out_of(cls, hits: int, of: int) -> Self:
-        """Return the share `hits / of`. Raises `MissingDependencyError` without statsmodels."""
-        if of == 0:
-            return cls(0, 0, 0.0, 1.0)
-        try:
-            from statsmodels.stats.proportion import proportion_confint
-        except ImportError as error:
-            raise MissingDependencyError("statsmodels", "experiments") from error
-        low, high = proportion_confint(hits, of, method="wilson")
-        return cls(hits, of, float(low), float(high))
+        """Return the share `hits / of`."""
+        return cls(hits, of, *wilson(hits, of))
 
     def __str__(self) -> str:
         if self.of == 0:

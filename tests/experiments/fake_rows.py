@@ -10,7 +10,7 @@ from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.results import ResultRow
 from reasoningbank_langgraph.text import render_memories
 
-EXTRA = ("matplotlib", "pandas", "scipy", "statsmodels")
+EXTRA = ("matplotlib", "scipy")
 needs_extra = pytest.mark.skipif(not all(map(find_spec, EXTRA)), reason="needs the extra `experiments`")
 
 LESSON = MemoryItem(

@@ -222,14 +222,7 @@ def test_a_number_of_attempts_that_is_only_the_most_is_called_so(fixed, modes, t
     assert said is told
 
 
-@pytest.mark.parametrize(
-    ("module", "package"),
-    [
-        ("statsmodels.stats.proportion", "statsmodels"),
-        ("scipy.stats", "scipy"),
-    ],
-)
-def test_a_missing_package_is_named_with_the_extra_that_brings_it(monkeypatch, module, package):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingDependencyError, match=rf"{package} is not installed: .*\[experiments\]"):
+def test_a_missing_package_is_named_with_the_extra_that_brings_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    with pytest.raises(MissingDependencyError, match=r"scipy is not installed: .*\[experiments\]"):
         summarise(two_arms(5, 2, 20), config())

@@ -1,14 +1,12 @@
 """A judge is audited against known answers; a claim of success inside an attempt is shown to it and counted."""
 
 import json
-import sys
 
 import pytest
 from typer.testing import CliRunner
 
 from reasoningbank_langgraph import Attempt, LLMJudge, Verdict
 from reasoningbank_langgraph.cli import app
-from reasoningbank_langgraph.errors import MissingDependencyError
 from reasoningbank_langgraph.judges import as_judge
 from reasoningbank_langgraph.judges.audit import CLAIM, Confusion, Rate, audit, with_claim
 from reasoningbank_langgraph.testing import ScriptedChatModel
@@ -53,19 +51,12 @@ def test_a_share_is_told_with_its_interval():
     assert Rate.out_of(0, 0) == (0, 0, 0.0, 1.0)
 
 
-def test_an_interval_without_statsmodels_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "statsmodels.stats.proportion", None)
-    with pytest.raises(MissingDependencyError, match=r"statsmodels.*\[experiments\]"):
-        Rate.out_of(1, 2)
-
-
 @pytest.mark.parametrize(
     ("count", "of", "low", "high"),
     # Wilson (1927) as tabulated by Newcombe, Statistics in Medicine 17 (1998), table I, method 3
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0000, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
 def test_intervals_are_those_of_the_published_example(count, of, low, high):
-    pytest.importorskip("statsmodels")
     rate = Rate.out_of(count, of)
     assert (round(rate.low, 4), round(rate.high, 4)) == (low, high)
 
@@ -105,7 +96,6 @@ def scripted(monkeypatch):
 
 
 def test_the_command_prints_both_tables(scripted, tmp_path):
-    pytest.importorskip("statsmodels")
     rows = [
         {"id": "a", "problem": "2 + 2", "answer": "4"},
         {"id": "b", "problem": "2 + 3", "answer": "5", "attempt": "It is \\boxed{6}"},

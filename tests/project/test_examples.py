@@ -61,7 +61,7 @@ def test_the_comparison_counts_each_arm_and_goes_on_where_it_was_stopped(compare
 
 
 def test_the_comparison_tests_each_arm_against_one_attempt_on_the_same_problems(compare):
-    pytest.importorskip("statsmodels", reason="needs the extra `experiments`")
+    pytest.importorskip("scipy", reason="needs the extra `experiments`")
     right = {"parallel-1": "0011111111", "parallel-3": "1111111110", "sequential-3": "0000000000"}
     rows = [
         {"arm": arm, "id": n, "right": digit == "1"} for arm, digits in right.items() for n, digit in enumerate(digits)
@@ -80,7 +80,7 @@ def test_the_comparison_tests_each_arm_against_one_attempt_on_the_same_problems(
 
 @pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.parent.name)
 def test_the_tables_of_a_kept_comparison_are_those_of_its_rows(compare, kept):
-    pytest.importorskip("statsmodels", reason="needs the extra `experiments`")
+    pytest.importorskip("scipy", reason="needs the extra `experiments`")
     arms = compare.by_arm(compare.read_rows(kept.parent))
     assert list(arms) == [arm.name for arm in compare.arms([1, 3, 5])]
     assert len({tuple(row["id"] for row in of_arm) for of_arm in arms.values()}) == 1  # the same problems, in order

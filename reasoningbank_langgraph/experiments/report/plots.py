@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reasoningbank_langgraph.errors import MissingDependencyError
 from reasoningbank_langgraph.experiments.arms import LEARNING, Arm, arms_of
 from reasoningbank_langgraph.experiments.report.cycles_plot import cycles_plot
 from reasoningbank_langgraph.experiments.report.drawing import DARK, LIGHT, Theme, canvas, key, png, share_axis, title
@@ -238,16 +240,15 @@ def _stream(rows: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[
     arms = [arm for arm in arms_of(summary.config) if any(row.arm == arm.name for row in rows)]
     if not arms:
         return None
-    frame = _frame([row for row in rows if row.error is None])
     figure, (above, below) = canvas([2.3, 1.9], theme, share_x=True)
     title(above, "Accuracy so far, in the order of the stream", theme)
     title(below, "Items in the bank", theme)
     for arm in arms:
-        of_arm, kind = frame[frame["arm"] == arm.name], _kind(arm)
+        of_arm, kind = [row for row in rows if row.arm == arm.name and row.error is None], _kind(arm)
         style = {"color": getattr(theme, kind), "linewidth": 2, "linestyle": "-" if arm.memory != "none" else "--"}
-        above.plot(_running(of_arm), label=arm.name, **style)
+        above.plot(*_over_the_stream(_running(of_arm)), label=arm.name, **style)
         if arm.memory != "none":
-            below.plot(of_arm.groupby("position")["bank"].mean(), **style)
+            below.plot(*_over_the_stream((row.position, row.bank + row.learned) for row in of_arm), **style)
     share_axis(above.yaxis)
     below.set_ylim(bottom=0)
     below.set_xlabel("problems worked on", fontsize=10.5, color=theme.muted)
@@ -255,21 +256,20 @@ def _stream(rows: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[
     return figure, "Running accuracy of each arm over the stream, and how the bank grew; final figures in the table."
 
 
-def _frame(rows: Sequence[ResultRow]) -> Any:
-    try:
-        import pandas
-    except ImportError as error:
-        raise MissingDependencyError("pandas", "experiments") from error
-    columns = ["arm", "seed", "position", "right", "bank", "learned"]
-    frame = pandas.DataFrame([row.model_dump(include={*columns}) for row in rows], columns=columns)
-    return frame.assign(position=frame["position"] + 1, bank=frame["bank"] + frame["learned"])
+def _running(rows: Sequence[ResultRow]) -> Iterator[tuple[int, float]]:
+    """Yield each position with the share right up to it, seed by seed."""
+    for seed in {row.seed for row in rows}:
+        ordered = sorted((row for row in rows if row.seed == seed), key=lambda row: row.position)
+        for count, (row, right) in enumerate(zip(ordered, accumulate(row.right for row in ordered), strict=True), 1):
+            yield row.position, right / count
 
 
-def _running(frame: Any) -> Any:
-    """Share right up to each position, mean over the seeds."""
-    ordered = frame.sort_values("position")
-    so_far = ordered.groupby("seed")["right"].expanding().mean().droplevel(0)
-    return so_far.groupby(ordered["position"]).mean()
+def _over_the_stream(values: Iterable[tuple[int, float]]) -> tuple[list[int], list[float]]:
+    """Return how many problems were worked on, and the mean over the seeds at each."""
+    at: dict[int, list[float]] = defaultdict(list)
+    for position, value in values:
+        at[position + 1].append(value)
+    return sorted(at), [fmean(at[count]) for count in sorted(at)]
 
 
 def _hundredfold(line: Interval | None) -> Interval:
