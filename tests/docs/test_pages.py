@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from types import ModuleType
 
 import pytest
@@ -145,6 +146,13 @@ def test_the_names_that_pages_mention_are_in_the_code():
     assert sorted(named - words) == []
 
 
+@cache
+def help_of(*path):
+    shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "200"})
+    assert shown.exit_code == 0, shown.output
+    return shown.output
+
+
 @check_each(COMMANDS)
 def test_each_command_exists_with_its_options(command):
     program, *words = shlex.split(command)
@@ -152,9 +160,7 @@ def test_each_command_exists_with_its_options(command):
         assert re.search(rf"^{words[0]}:", MAKEFILE, re.MULTILINE)
     elif program == "reasoningbank":
         path = [word for word in words[:2] if re.fullmatch(r"[a-z][a-z0-9-]*", word)]
-        shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "200"})
-        assert shown.exit_code == 0, shown.output
-        assert [word for word in words if word.startswith("--") and word not in shown.output] == []
+        assert [word for word in words if word.startswith("--") and word not in help_of(*path)] == []
     elif program == "python":
         script = REPOSITORY / (f"{words[1].replace('.', '/')}.py" if words[0] == "-m" else words[0])
         known = script.read_text(encoding="utf-8").replace("-", "_")

@@ -15,7 +15,8 @@ from reasoningbank_langgraph.errors import StoreLockedError
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.store.folder.lock import BankLock
 from tests.conftest import REPOSITORY
-from tests.store.processes import run
+from tests.killed import run_forked
+from tests.store.processes import PREAMBLE
 
 HERE = ("a",)
 BATCH = 20
@@ -57,7 +58,9 @@ store.close()
 
 def check_after_a_full_disk(folder, embeddings, said, size):
     """Everything acknowledged is there, the batch that failed is there whole or not at all, and writing goes on."""
-    acknowledged, read_when_full, kind, message, cause = json.loads(said[-1])
+    code, last = said
+    assert code == 0
+    acknowledged, read_when_full, kind, message, cause = json.loads(last)
     assert acknowledged > 1
     assert read_when_full == acknowledged * size
     assert (kind, cause) == ("StoreError", "InternalError")
@@ -77,7 +80,7 @@ def check_after_a_full_disk(folder, embeddings, said, size):
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "room"), [(1, 60_000), (BATCH, 300_000)], ids=["single writes", "batches"])
 def test_a_file_that_may_not_grow_loses_nothing(folder, embeddings, size, room):
-    said = run(FILL, folder, room, size)
+    said = run_forked(PREAMBLE + FILL, folder, room, size)
     check_after_a_full_disk(folder, embeddings, said, size)
 
 
@@ -95,7 +98,7 @@ def small_disk(tmp_path):
 
 @pytest.mark.slow
 def test_a_full_disk_loses_nothing(small_disk, embeddings):
-    said = run(FILL, small_disk / "bank", 0, BATCH)
+    said = run_forked(PREAMBLE + FILL, small_disk / "bank", 0, BATCH)
     subprocess.run(["mount", "-o", "remount,size=50m", str(small_disk)], check=True)
     check_after_a_full_disk(small_disk / "bank", embeddings, said, BATCH)
 
@@ -144,8 +147,9 @@ def test_a_bank_one_may_only_read_is_refused_at_opening_and_left_as_it_is(embedd
         folder.chmod(0o555 if locked == "folder" else 0o777)
         (folder / "chroma.sqlite3").chmod(0o444)
         before = state_of(folder)
-        (said,) = run(READ_ONLY, folder)
+        code, said = run_forked(PREAMBLE + READ_ONLY, folder)
         assert state_of(folder) == before
+        assert code == 0
         assert said.startswith("StorePathError")
         assert "read-only" in said
         folder.chmod(0o755)

@@ -12,8 +12,9 @@ from reasoningbank_langgraph.store import rows as chroma_rows
 from reasoningbank_langgraph.store.cache import prefix_file, saved_prefixes
 from reasoningbank_langgraph.store.cache.saved_prefixes import ENDING, LIST
 from reasoningbank_langgraph.testing import HashEmbeddings
+from tests.killed import run_forked
 from tests.store.cache.saved_bank import HERE, OTHER, everything, fill, opened, saved
-from tests.store.processes import run, start
+from tests.store.processes import PREAMBLE, run
 
 pytestmark = pytest.mark.usefixtures("small_prefixes_are_saved")
 
@@ -220,8 +221,7 @@ store.close()
     ["writing", "0", "1", "3", "5", "7", "list", "after"],
 )
 def test_a_kill_at_any_step_leaves_the_truth_and_nothing_besides(folder, filled, where):
-    with start(KILLED, folder, where) as process:
-        assert process.wait() == -signal.SIGKILL
+    assert run_forked(PREAMBLE + KILLED, folder, where)[0] == -signal.SIGKILL
     with opened(folder) as store:
         assert store.get(HERE, "7").value == {"text": "now another"}
         found = everything(store)

@@ -1,15 +1,13 @@
 """A change of the key that is killed at any step leaves a whole bank, and the next call ends the work."""
 
 import signal
-import subprocess
-import sys
 
 import pytest
 
 from reasoningbank_langgraph.errors import EncryptionKeyError
 from reasoningbank_langgraph.store import rekey
 from reasoningbank_langgraph.store.chroma_files import index_folders
-from tests.conftest import REPOSITORY
+from tests.killed import run_forked
 from tests.store.encryption.encrypted_bank import KEY, NEW_KEY, opened, traces
 from tests.store.encryption.test_rekey import MARKERS, everything, fill
 
@@ -76,9 +74,7 @@ def test_a_kill_at_any_step_leaves_a_whole_bank_and_the_next_call_ends_the_work(
     with opened(folder, old_key) as store:
         fill(store)
         before = everything(store)
-    command = [sys.executable, "-c", CRASHING, str(folder), where, "yes" if old_key else "no"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=False)
-    assert (done.returncode, done.stdout) == (-signal.SIGKILL, ""), done.stderr
+    assert run_forked(CRASHING, folder, where, "yes" if old_key else "no") == (-signal.SIGKILL, "")
     if used:
         with opened_by_one(folder, old_key) as store:
             assert everything(store) == before

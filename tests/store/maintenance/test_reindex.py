@@ -1,9 +1,6 @@
 """Moving a bank to another embedder: interrupted, changed meanwhile, gone on with."""
 
-import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
@@ -14,6 +11,7 @@ from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.store.chroma_files import index_folders
 from reasoningbank_langgraph.store.maintenance import migration
 from reasoningbank_langgraph.testing import HashEmbeddings
+from tests.killed import run_forked
 
 HERE = ("a", "b")
 FIELDS = ["text", "more"]
@@ -237,24 +235,17 @@ with ChromaStore.from_path(path, index=index, reindex=True) as store:
 def test_a_move_killed_twice_embeds_each_text_once_except_those_in_flight(filled, folder, tmp_path):
     before = everything(filled)
     filled.close()
-    said = [run_reindex(folder, tmp_path / "log", dies) for dies in (1, 2)]
+    said = [run_forked(MOVING, folder, tmp_path / "log", dies) for dies in (1, 2)]
     assert [code for code, _ in said] == [-signal.SIGKILL] * 2
     with ChromaStore.from_path(folder, index=OLD) as store:
         assert everything(store) == before
         assert store.verify().ok
-    assert run_reindex(folder, tmp_path / "log", -1) == (0, "True 22\n")
+    assert run_forked(MOVING, folder, tmp_path / "log", -1) == (0, "True 22\n")
     times = Counter((tmp_path / "log").read_text().splitlines())
     assert len(times) == 42
     assert sorted(times.values()) == [1] * (42 - 16) + [2] * 16
     with ChromaStore.from_path(folder, index=new()) as store:
         assert everything(store) == before
-
-
-def run_reindex(folder, log, dies):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", MOVING, str(folder), str(log), str(dies)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    return done.returncode, done.stdout
 
 
 @pytest.mark.network

@@ -1,14 +1,12 @@
 """A vacuum that is killed at any step leaves a whole bank."""
 
-import os
 import signal
-import subprocess
-import sys
 
 import pytest
 
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.store.chroma_files import index_folders
+from tests.killed import run_forked
 from tests.store.maintenance.test_vacuum import INDEX, everything, fill, remove, traces
 
 CRASHING = """
@@ -55,10 +53,7 @@ def test_a_kill_at_any_step_leaves_a_whole_bank_and_the_next_call_ends_the_work(
         fill(store)
         remove(store)
         before = everything(store)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", CRASHING, str(folder), where]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert (done.returncode, done.stdout) == (-signal.SIGKILL, ""), done.stderr
+    assert run_forked(CRASHING, folder, where) == (-signal.SIGKILL, "")
     with ChromaStore.from_path(folder, index=INDEX) as store:
         assert everything(store) == before
         assert store.verify().ok
