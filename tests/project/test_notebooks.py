@@ -30,18 +30,25 @@ def test_every_notebook_is_known_here():
     assert [path.stem for path in NOTEBOOKS] == list(SAID)
 
 
+@pytest.fixture(scope="module")
+def kernel():
+    """One kernel for all, emptied before each: what they import takes longer than what they do."""
+    manager = pytest.importorskip("jupyter_client").KernelManager(kernel_name="python3")
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
 @pytest.mark.real_model
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_from_top_to_bottom(path):
+def test_a_notebook_runs_from_top_to_bottom(path, kernel):
     nbformat = pytest.importorskip("nbformat")
-    client = pytest.importorskip("nbclient").NotebookClient(
-        nbformat.read(path, as_version=4),
-        timeout=300,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(path.parent)}},
-    )
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))
+    resources = {"metadata": {"path": str(path.parent)}}
+    client = pytest.importorskip("nbclient").NotebookClient(notebook, kernel, timeout=300, resources=resources)
     client.execute()
+    client.kc.stop_channels()
     said = outputs(client.nb)
     assert [text for text in SAID[path.stem] if text not in said] == []
 
