@@ -7,20 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from langgraph.store.base import GetOp
+from langgraph.store.base import GetOp, PutOp
 
 from reasoningbank_langgraph.bank import adding, examples, searching
 from reasoningbank_langgraph.bank.arguments import as_id, as_ids, check_items
 from reasoningbank_langgraph.bank.branches import Branch
 from reasoningbank_langgraph.bank.examples import Recalled, Show
-from reasoningbank_langgraph.bank.item_values import Match, Namespace, find, source_of, to_episode
+from reasoningbank_langgraph.bank.item_values import Match, Namespace, source_of, to_episode
 from reasoningbank_langgraph.bank.minting.choice import check_policy, for_embedder
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, embedded_texts, rows_where, run
 from reasoningbank_langgraph.bank.rows.crediting import utility_of, visible_credits
 from reasoningbank_langgraph.bank.rows.ledger import completed
 from reasoningbank_langgraph.bank.searching import Question, Searched
 from reasoningbank_langgraph.bank.snapshots import Past, items_then, rows_then
-from reasoningbank_langgraph.bank.writer_lock import awriting, writing
+from reasoningbank_langgraph.bank.writer_lock import awriting, to_its_end, writing
 from reasoningbank_langgraph.driver import adrive, drive
 from reasoningbank_langgraph.errors import PastBankError
 from reasoningbank_langgraph.namespaces import CREDIT, EPISODES, LEFT_OUT, beside
@@ -131,8 +131,8 @@ class StoreAccess:
 
     def _has_attempt(self, digest: str) -> Ops[bool]:
         for namespace in (beside(self.namespace, EPISODES), self.namespace, beside(self.namespace, LEFT_OUT)):
-            (found,) = yield [find(namespace, {"attempt_digest": digest}, None, 1)]
-            if found:
+            rows: Sequence[Any] = yield from rows_where(namespace, {"attempt_digest": digest})
+            if (yield from rows_then(namespace, self._past, rows)) if self._past else rows:
                 return True
         return False
 
@@ -158,7 +158,11 @@ class StoreAccess:
     async def _awrite(self, operation: Ops[Result]) -> Result:
         self._require_present()
         async with awriting(self.store, self.namespace):
-            return await self._aread(operation)
+            return await adrive(operation, self._acarry_out)
+
+    async def _acarry_out(self, batch: Sequence[Op]) -> list[Any]:
+        done = arun(self._completed(batch), self.store)
+        return await (to_its_end(done) if any(isinstance(op, PutOp) for op in batch) else done)
 
     def _completed(self, batch: Sequence[Op]) -> Ops[list[Any]]:
         if texts := embedded_texts(batch, self.store):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from langgraph.store.base import GetOp, PutOp
 
 from reasoningbank_langgraph.bank.item_values import (
+    TASK_VECTOR,
     Match,
     Namespace,
     content_key,
@@ -17,6 +18,7 @@ from reasoningbank_langgraph.bank.item_values import (
     is_of_verdict,
     put,
     put_episode,
+    rewrite,
     to_item,
     without_secrets,
 )
@@ -166,6 +168,7 @@ def _take(
     kept = [item.id for item in left.items if content_key(item) not in minted.out]
     puts = [put(item, namespace, match, carries_task_vector=item.id == kept[0], **left.marks) for item in minted.items]
     puts += [delete(name, namespace) for name in stored.keys() - set(kept)]
+    puts += _handed_on(namespace, old, puts, kept)
     coming = len(kept) if minted.items else 0
     room, evicted = yield from make_room(namespace, left.policy.capacity, coming, {*stored, *harmful})
     told = [op for op in puts if op.key not in minted.linked]
@@ -175,6 +178,17 @@ def _take(
     result = WeighedResult(kept, len(minted.items))
     result.treated = [*minted.treated, *evicted]
     return result
+
+
+def _handed_on(
+    namespace: Namespace, old: Sequence[SearchItem], puts: Sequence[PutOp], kept: Sequence[str]
+) -> list[PutOp]:
+    """Return what gives the task's vector to the first lesson that stays, where the one that carries it goes."""
+    carriers = {row.key for row in old if TASK_VECTOR in row.value["index"]}
+    if not carriers or not carriers.isdisjoint(kept) or any(op.key == kept[0] for op in puts):
+        return []
+    (first,) = (row.value for row in old if row.key == kept[0])
+    return [rewrite(namespace, kept[0], {**first, "index": [TASK_VECTOR, *first["index"]]})]
 
 
 def _drafts(namespace: Namespace, left: Experience, puts: Sequence[PutOp], stored: Sequence[SearchItem]) -> list[PutOp]:

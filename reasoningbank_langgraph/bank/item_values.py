@@ -46,7 +46,7 @@ MATCHED_CHARS = 2_000
 """How much of a task is embedded; embedders cut or refuse long texts."""
 EXAMPLE_CHARS = 6_000
 """Characters of an example, task and solution; as many as the lessons before a task may have."""
-OVERTURNED, LATER = "overturned", "later_verdict"
+OVERTURNED, LATER, DISPROVED = "overturned", "later_verdict", "disproved"
 """Fields of lessons whose attempt was judged anew. `overturned`: the verdict a superseded one was learned under;
 `later_verdict`: the one that a lesson learned after it belongs to."""
 _FIELDS = {kind: tuple(kind.model_fields) for kind in (MemoryItem, Episode, PendingAttempt)}

@@ -112,4 +112,4 @@ def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[Searc
 
 
 def _oldest_first(row: Item) -> tuple[str, str]:
-    return fields_of(row, ("created_at",)).get("created_at", ""), row.key
+    return fields_of(row, ("created_at",)).get("created_at", "").removesuffix("Z"), row.key

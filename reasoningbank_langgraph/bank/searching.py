@@ -142,7 +142,7 @@ def _candidates(
         hits = [hit for hit in seen if past is None or past.contains(hit)]
         every = best_of_experiences(hits, question.min_score)
         best = one_a_place(every)
-        passed_over = len(seen) < len(found) or len(best) < len(every)
+        passed_over = len(hits) < len(found) or len(best) < len(every)
         if len(best) >= question.k or len(found) < limit or not passed_over:
             return hits, best, is_visible
         limit *= _MORE

@@ -8,17 +8,28 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from reasoningbank_langgraph.bank.item_values import Namespace
+from reasoningbank_langgraph.errors import BusyBankError
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
-_locks: WeakKeyDictionary[BaseStore, dict[Namespace, threading.Lock]] = WeakKeyDictionary()
+Result = TypeVar("Result")
+
+
+class _Turn:
+    """The lock of a bank, and the thread whose event loop holds it, if one does."""
+
+    def __init__(self) -> None:
+        self.lock, self.loop = threading.Lock(), 0
+
+
+_turns: WeakKeyDictionary[BaseStore, dict[Namespace, _Turn]] = WeakKeyDictionary()
 _registry = threading.Lock()
 _POLL_SECONDS = 0.002
 
@@ -27,32 +38,55 @@ def _begin_anew() -> None:
     """Give a forked child new locks: a parent's thread that holds one does not exist in the child to release it."""
     global _registry  # noqa: PLW0603
     _registry = threading.Lock()
-    _locks.clear()
+    _turns.clear()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew)
 
 
-def _lock_of(store: BaseStore, namespace: Namespace) -> threading.Lock:
+def _turn_in(store: BaseStore, namespace: Namespace) -> _Turn:
     with _registry:
-        return _locks.setdefault(store, {}).setdefault(namespace, threading.Lock())
+        return _turns.setdefault(store, {}).setdefault(namespace, _Turn())
 
 
 @contextmanager
 def writing(store: BaseStore, namespace: Namespace) -> Iterator[None]:
-    """Hold the bank's lock while writing."""
-    with _lock_of(store, namespace):
+    """Hold the bank's lock while writing.
+
+    Raises:
+        BusyBankError: an event loop of this thread holds it: it would wait for itself.
+    """
+    turn = _turn_in(store, namespace)
+    if turn.loop == threading.get_ident():
+        raise BusyBankError(namespace)
+    with turn.lock:
         yield
 
 
 @asynccontextmanager
 async def awriting(store: BaseStore, namespace: Namespace) -> AsyncIterator[None]:
     """Hold the bank's lock while writing without blocking the loop; threads and other loops wait for it."""
-    lock = _lock_of(store, namespace)
-    while not lock.acquire(blocking=False):  # noqa: ASYNC110 - a thread may hold it, which no event of a loop covers
+    turn = _turn_in(store, namespace)
+    while not turn.lock.acquire(blocking=False):  # noqa: ASYNC110 - a thread may hold it, which no event covers
         await asyncio.sleep(_POLL_SECONDS)
+    turn.loop = threading.get_ident()
     try:
         yield
     finally:
-        lock.release()
+        turn.loop = 0
+        turn.lock.release()
+
+
+async def to_its_end(write: Coroutine[Any, Any, Result]) -> Result:
+    """Await a write. If the caller is cancelled, it is still waited for: it goes on, and others have to wait too."""
+    task = asyncio.ensure_future(write)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while not task.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # was looked at: the cancellation is what the caller hears of
+        raise

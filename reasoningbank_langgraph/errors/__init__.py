@@ -18,6 +18,7 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
         TuneError (ValueError)                     no adapter can be tuned from this data, base or folder
         InvalidMomentError (ValueError)            a moment is neither a time with its zone nor a checkpoint
         PastBankError                              a bank as it was cannot be written to
+        BusyBankError (RuntimeError)               an event loop writes to a bank and would wait for itself
         UnknownAttemptError (LookupError)          a bank has no attempt with this id
         UnknownBranchError                         a graph does not know what a thread wrote
         UnmeasuredEmbedderError (ValueError)       a bank cannot tell near copies by its embedder
@@ -77,6 +78,7 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
 """
 
 from reasoningbank_langgraph.errors.bank import (
+    BusyBankError,
     CannotMergeError,
     InvalidMomentError,
     PastBankError,
@@ -156,6 +158,7 @@ __all__ = [
     "AdapterError",
     "AmbiguousNamespaceLabelError",
     "BlankFieldError",
+    "BusyBankError",
     "CachedNodeError",
     "CannotMergeError",
     "DownloadChecksumError",

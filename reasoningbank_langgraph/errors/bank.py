@@ -9,6 +9,16 @@ class InvalidMomentError(ReasoningBankError, ValueError):
     """A time without its zone, or something that is neither a time nor a checkpoint, was given as a moment."""
 
 
+class BusyBankError(ReasoningBankError, RuntimeError):
+    """A bank was to be written to in an event loop that is itself in the middle of writing to it."""
+
+    def __init__(self, namespace: tuple[str, ...]) -> None:
+        super().__init__(
+            f"an asynchronous write to the bank {'/'.join(namespace)} is under way in this event loop, and this call "
+            "would stop the loop for ever: await the asynchronous form of the method, or make the call in a thread"
+        )
+
+
 class PastBankError(ReasoningBankError):
     """A bank as it was at some moment cannot be written to."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -25,6 +24,8 @@ from reasoningbank_langgraph.store.row_layout import Paths, item_id
 from reasoningbank_langgraph.store.values import encode_value
 
 MOST = 1 << 60
+_LONGEST_TTL = 1e10
+"""Minutes, 19,000 years: times in microseconds have 64 bits."""
 """Largest limit or offset."""
 
 
@@ -152,6 +153,6 @@ def _paths(index: object) -> Paths:
 def _ttl(ttl: float | None) -> float:
     if ttl is None:
         return 0.0
-    if not isinstance(ttl, int | float) or not math.isfinite(ttl) or ttl <= 0:
+    if not isinstance(ttl, int | float) or not 0 < ttl <= _LONGEST_TTL:
         raise InvalidOperationError(f"ttl is a positive number of minutes or None, got {reprlib.repr(ttl)}")
     return float(ttl)

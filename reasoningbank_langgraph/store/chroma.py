@@ -16,7 +16,7 @@ from reasoningbank_langgraph.store.batch import Batch, make_batch
 from reasoningbank_langgraph.store.cache.collection import cached_collection
 from reasoningbank_langgraph.store.cache.saved_prefixes import SavedPrefixes
 from reasoningbank_langgraph.store.cipher import BankCipher
-from reasoningbank_langgraph.store.collection import COLLECTION, add_sample, open_or_create
+from reasoningbank_langgraph.store.collection import COLLECTION, add_sample, check_name, open_or_create
 from reasoningbank_langgraph.store.connect import check_client, close_client, is_shared, server_client
 from reasoningbank_langgraph.store.folder.opening import open_folder
 from reasoningbank_langgraph.store.indexing import NOT_GIVEN, Embedded, Indexing, IndexSetting
@@ -43,9 +43,9 @@ class ChromaStore(BaseStore):
     A batch is written whole or not at all, also when the process is killed, up to 5000 items and vectors; larger
     ones go in parts. A cancelled `abatch` may still be carried out. Scores are cosine similarities, 0 to 1.
 
-    Every method raises `StoreClosedError` after `close()` and `ForkedStoreError` in a child that was forked since the
-    store was opened, where `close()` and the end of the process leave the parent's store alone. Writes raise
-    `InvalidValueError`, LangGraph's `InvalidNamespaceError` or `EmbeddingError` before anything is written.
+    Every method raises `StoreClosedError` after `close()`, and `ForkedStoreError` in a child forked since, where
+    `close()` leaves the parent's store alone. Writes raise `InvalidValueError`, `EmbeddingError`, LangGraph's
+    `InvalidNamespaceError`, or `EmbeddingMismatchError` if the bank has moved, before anything is written.
     """
 
     supports_ttl = True
@@ -188,15 +188,15 @@ class ChromaStore(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out operations: reads first, on the state before the batch, then writes; results in their order."""
         self._lifetime.check()
-        batch = make_batch(ops, self._indexing)
-        return self._carry_out(batch, self._indexing.embed(batch.documents, batch.queries))
+        batch = make_batch(ops, indexing := self._indexing)
+        return self._carry_out(batch, indexing.embed(batch.documents, batch.queries), indexing)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do what `batch` does without blocking the event loop."""
         self._lifetime.check()
-        batch = make_batch(ops, self._indexing)
-        embedded = await self._indexing.aembed(batch.documents, batch.queries)
-        return await asyncio.to_thread(self._carry_out, batch, embedded)
+        batch = make_batch(ops, indexing := self._indexing)
+        embedded = await indexing.aembed(batch.documents, batch.queries)
+        return await asyncio.to_thread(self._carry_out, batch, embedded, indexing)
 
     def stored_vectors(self, namespace: tuple[str, ...], keys: Iterable[str]) -> dict[str, list[Vector]]:
         """Return the vectors of items by key, a numpy array for each embedded text; items without any are left out."""
@@ -237,25 +237,23 @@ class ChromaStore(BaseStore):
     def reindex(self, embeddings: Embeddings, progress: Progress | None = None) -> None:
         """Move the bank to another embedder, with the same fields; as safe as `rebuild_index`.
 
-        If a kill or an error of the embedder stops the move, the bank keeps the old embedder and may be used and
-        changed; the next call with the same embedder continues the move. `vacuum` and `rebuild_index` drop an
-        unfinished one.
+        If a kill or an error of the embedder stops the move, the bank keeps the old embedder and may be changed; the
+        next call with the same embedder continues the move. `vacuum` and `rebuild_index` drop an unfinished one.
 
         Args:
             embeddings: the new embedder.
             progress: called with the items done and the items in all, at the start and after every 256 items.
         """
         self._lifetime.check()
-        moved = Indexing(embeddings, fields=self._indexing.fields).measured()
-        reindex_bank(self._collection, moved, progress)
+        reindex_bank(self._collection, moved := Indexing(embeddings, fields=self._indexing.fields).measured(), progress)
         self._indexing = moved
 
     def vacuum(self) -> None:
         """Remove all traces of deleted and replaced items from the bank's files, where Chroma keeps them.
 
         Writes the bank anew, without its embedder; reads may have to wait. A crash leaves a whole bank: call it again.
-        Close the store afterwards: until then Chroma may write memory of this process, which has seen the texts, into
-        new index files. Backups, and what the disk keeps of removed files, are beyond it.
+        Close the store afterwards: until then Chroma may write what is in memory into new index files. Backups, and
+        what the disk keeps of removed files, are beyond it.
 
         Raises:
             NotOnServerError: the files belong to a server.
@@ -285,15 +283,17 @@ class ChromaStore(BaseStore):
     async def __aexit__(self, *error: object) -> None:
         await asyncio.to_thread(self.close)
 
-    def _carry_out(self, batch: Batch, embedded: Embedded) -> list[Result]:
+    def _carry_out(self, batch: Batch, embedded: Embedded, indexing: Indexing) -> list[Result]:
         self._lifetime.check()
         try:
+            check_name(self._collection.rows.collection, indexing)
             reads = self._reader.read(batch, embedded.queries)
             self._writer.refresh(reads.to_refresh(batch))
-            if embedded.documents:
+            if batch.changes:
                 with self._collection.writing:
-                    add_sample(self._collection.rows.collection, self._indexing)
-            self._writer.commit(list(batch.changes.values()), embedded.documents)
+                    if embedded.documents:
+                        add_sample(self._collection.rows.collection, indexing)
+                    self._writer.commit(list(batch.changes.values()), embedded.documents)
         except Exception:
             self._lifetime.check()  # another thread closed it: raise that, not the error that Chroma made of it
             raise

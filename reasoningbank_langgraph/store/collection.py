@@ -131,21 +131,29 @@ def check_embedder(collection: Collection, indexing: Indexing) -> None:
     Raises:
         EmbeddingMismatchError: other name or length, or another vector for the text whose vector the bank keeps.
     """
-    metadata = collection.metadata
-    stored, current = (metadata["embedder"], metadata["dims"]), (indexing.name, indexing.dims)
-    if stored != current:
-        raise EmbeddingMismatchError(*(f"{name} ({dims} dimensions)" for name, dims in (stored, current)))
-    alike = _likeness(metadata.get(SAMPLE), indexing.sample)
+    check_name(collection, indexing)
+    alike = _likeness(collection.metadata.get(SAMPLE), indexing.sample)
     if alike < SAME:
         embedder = f"{indexing.name} ({indexing.dims} dimensions)"
         raise EmbeddingMismatchError(embedder, f"another one of that name (cosine {alike:.3f} for the same text)")
+
+
+def check_name(collection: Collection, indexing: Indexing) -> None:
+    """Refuse an embedder of another name or length: another store of this process may have moved the bank."""
+    stored = collection.metadata["embedder"], collection.metadata["dims"]
+    if stored != (current := (indexing.name, indexing.dims)):
+        raise EmbeddingMismatchError(*(f"{name} ({dims} dimensions)" for name, dims in (stored, current)))
 
 
 def add_sample(collection: Collection, indexing: Indexing) -> None:
     """Add the embedder's vector of a fixed text to a collection that has none, for example from an earlier version.
 
     Called when something is embedded for writing: from then on the bank holds vectors of this embedder.
+
+    Raises:
+        EmbeddingMismatchError: it holds those of another.
     """
+    check_name(collection, indexing)
     if indexing.sample is not None and SAMPLE not in collection.metadata:
         call_chroma(
             lambda: collection.modify(metadata={**collection.metadata, **_sample_metadata(indexing)}), StoreError

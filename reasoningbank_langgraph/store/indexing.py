@@ -59,7 +59,7 @@ class Indexing:
         """Read LangGraph's `IndexConfig` (`embed, dims, fields`) or its short form; the packaged embedder fills in.
 
         Raises:
-            ValueError: both forms were given.
+            ValueError: both forms were given, or `fields` is no list.
             MissingDependencyError: the packaged embedder is needed and not installed.
         """
         if index is not NOT_GIVEN and embeddings is not None:
@@ -67,6 +67,8 @@ class Indexing:
         if index is None:
             return cls(None)
         config: Mapping[str, Any] = {"embed": embeddings} if index is NOT_GIVEN else index
+        if isinstance(config.get("fields"), str):
+            raise ValueError(f"fields is a list of paths, got {config['fields']!r}")
         embed = config.get("embed")
         embedder = default_embeddings() if embed is None else ensure_embeddings(embed)
         return cls(embedder, int(config.get("dims") or 0), tuple(config.get("fields") or (WHOLE,)))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CHUNK = 5000
+_LONGEST_PART = 1_000
 """Rows in one call: below Chroma's own limit (5461) and SQLite's limit of variables."""
 
 
@@ -103,9 +104,10 @@ class Rows:
     def ids(self, where: dict[str, Any] | None, limit: int | None = None, part: str | None = None) -> list[str]:
         """Return the ids of the rows that meet a condition, at most `limit`.
 
-        Only of those whose document has a part, where one is named and Chroma can read it: no document is encrypted.
+        Only of those whose document has a part, where one is named and Chroma can read it: no document is encrypted. Of
+        a long part the beginning is looked for, as SQLite takes no more than 50,000 bytes.
         """
-        having: Any = {"$contains": part} if part and self.cipher is None else None
+        having: Any = {"$contains": part[:_LONGEST_PART]} if part and self.cipher is None else None
         read = partial(self.collection.get, where=where, where_document=having, limit=limit, include=[])
         found = call_chroma(read)["ids"]
         return [row for row in found if row not in self._hidden] if self._hidden else found

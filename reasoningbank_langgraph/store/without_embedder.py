@@ -129,7 +129,8 @@ class _StoreWithoutEmbedder(ChromaStore):
             kept = self._collection.settled(lambda: self._kept(batch)) if batch.documents else {}
             fresh = [text for text in batch.documents if text not in kept]
             embedded = self._indexing.embed(fresh, batch.queries)
-            return self._carry_out(batch, Embedded({**kept, **embedded.documents}, embedded.queries))
+            vectors = Embedded({**kept, **embedded.documents}, embedded.queries)
+            return self._carry_out(batch, vectors, self._indexing)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         return await asyncio.to_thread(self.batch, list(ops))

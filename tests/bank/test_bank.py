@@ -228,3 +228,14 @@ def test_a_bank_counts_its_experiences_and_its_lessons_by_outcome():
     bank.add([lesson("a1", "red", "a"), lesson("a2", "red", "a"), lesson("a3", "red", "a", outcome="contrast")])
     bank.add([lesson(name, "blue", "b", outcome="failure") for name in ("b1", "b2", "b3")])
     assert bank.totals() == (6, 2, 2, 3, 1)
+
+
+@pytest.mark.parametrize("match", ["task", "both"])
+def test_a_lesson_that_stays_is_found_by_the_task_after_the_first_of_its_experience_is_gone(match):
+    bank = MemoryBank(indexed_memory(), ("m",), match=match)
+    first, second = lesson("a", "red green apples", "e"), lesson("b", "red green apples", "e")
+    bank.add([first, second])
+    bank.add([second])
+    (found,) = bank.search("red green pears", k=9, max_items=9)
+    assert found.item.id == "b"
+    assert found.score > 0.5

@@ -180,3 +180,11 @@ def test_a_bank_as_it_was_is_not_pruned_and_shows_what_was_in_use_before():
     assert in_use(then) == ["a"]
     with pytest.raises(PastBankError):
         then.prune(capacity=0)
+
+
+def test_undoing_leaves_alone_what_was_taken_out_of_use_again_since():
+    bank = filled(indexed_memory(), lesson("a", valid_until=NOW - timedelta(days=1)), lesson("b"))
+    bank.prune(expired=True, dry_run=False)
+    bank.set_status("a", "superseded")
+    assert bank.undo_prune() == []
+    assert in_use(bank) == ["b"]

@@ -8,7 +8,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from reasoningbank_langgraph import MemoryBank, create_reasoning_bank
 from reasoningbank_langgraph.errors import InvalidMomentError, PastBankError
-from tests.bank.test_forgetting import STORES, lesson
+from reasoningbank_langgraph.records import Provenance, utc_now
+from tests.bank.test_forgetting import NAMESPACE, STORES, lesson
 from tests.loop_fakes import indexed_memory, learner, open_store
 
 CONFIG = {"configurable": {"thread_id": "t"}}
@@ -145,3 +146,21 @@ def test_a_thread_without_a_checkpoint_is_no_moment():
     graph = create_reasoning_bank(lambda _: {}, model=learner()).compile(checkpointer=InMemorySaver())
     with pytest.raises(InvalidMomentError, match="checkpointer"):
         MemoryBank(indexed_memory(), ("m",)).as_of(graph.get_state(CONFIG))
+
+
+def test_of_a_past_bank_what_was_out_of_use_crowds_nothing_out_and_no_later_attempt_is_known():
+    bank = MemoryBank(indexed_memory(), NAMESPACE)
+    near = [lesson(f"n{number}", task=f"add two apples {number}") for number in range(510)]
+    for start in range(0, 510, 5):
+        bank.add([one.model_copy(update={"experience_id": f"e{start}"}) for one in near[start : start + 5]])
+    bank.add([lesson("far", task="multiply quickly")])
+    names, digest = [one.id for one in near], "d" * 64
+    late = lesson("late").model_copy(update={"provenance": Provenance(attempt_digest=digest)})
+    bank.set_status(names, "quarantined")
+    moment = utc_now()
+    bank.set_status(names, "active")
+    bank.add([late])
+    past = bank.as_of(moment)
+    assert [item.id for item in past.items()] == ["far"]
+    assert [memory.item.id for memory in past.search("add two apples")] == ["far"]
+    assert (past.has_attempt(digest), bank.has_attempt(digest)) == (False, True)

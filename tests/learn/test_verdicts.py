@@ -6,6 +6,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from reasoningbank_langgraph import MemoryBank, ReferenceJudge, Verdict, create_matts
+from reasoningbank_langgraph.errors import CannotMergeError
 from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.bank.test_forgetting import NAMESPACE, STORES
@@ -203,3 +204,43 @@ def test_an_attempt_that_is_given_up_or_forgotten_leaves_a_row_in_the_ledger():
         ("forgotten", (first,), {"status": "waiting"}),
         ("forgotten", (second,), {"status": "waiting"}),
     ]
+
+
+def resolved(store, *names):
+    attempt, bank = run(store)["pending"]["id"], MemoryBank(store, NAMESPACE)
+    bank.resolve(attempt, RIGHT, model=learner(titles=names))
+    return attempt, bank
+
+
+def test_lessons_that_were_pruned_before_their_verdict_was_overturned_are_not_brought_back():
+    attempt, bank = resolved(indexed_memory(), "one", "uno")
+    bank.prune(capacity=1, dry_run=False)
+    bank.resolve(attempt, WRONG, model=learner(titles=("two",)))
+    assert bank.undo_prune() == []
+    assert titles(bank) == ["two"]
+    bank.resolve(attempt, RIGHT, model=learner(titles=("three",)))
+    assert len(bank.undo_prune()) == 1
+    assert sorted(titles(bank)) == ["one", "uno"]
+
+
+def test_a_merged_lesson_goes_and_comes_with_the_verdict_of_those_it_stands_for():
+    attempt, bank = resolved(indexed_memory(), "one", "uno")
+    merged = bank.merge([item.id for item in bank.items()], title="merged")
+    assert bank.resolve(attempt, WRONG, model=learner(titles=("two",))).superseded == [merged.id]
+    assert bank.undo_merge(merged.id) == []
+    assert titles(bank) == ["two"]
+    bank.resolve(attempt, RIGHT, model=learner(titles=("three",)))
+    assert titles(bank) == ["merged"]
+    assert len(bank.undo_merge(merged.id)) == 2
+    assert sorted(titles(bank)) == ["one", "uno"]
+
+
+def test_a_lesson_of_a_later_verdict_is_no_merged_one_in_the_bank_that_imports_it(tmp_path):
+    attempt, bank = resolved(indexed_memory(), "one")
+    (later,) = bank.resolve(attempt, WRONG, model=learner(titles=("two",))).ids
+    bank.export_jsonl(tmp_path / "bank.jsonl")
+    other = MemoryBank(indexed_memory(), NAMESPACE)
+    other.import_jsonl(tmp_path / "bank.jsonl")
+    for each in (bank, other):
+        with pytest.raises(CannotMergeError, match="no merged lesson"):
+            each.undo_merge(later)

@@ -172,3 +172,23 @@ def test_a_move_stopped_half_way_goes_on_with_the_same_model_only(folder):
         again = Nameless(noisy)
         store.reindex(again, lambda done, total: None)
         assert len(again.asked) == 1
+
+
+@pytest.mark.parametrize("dims", [64, 32])
+def test_a_store_whose_bank_another_one_moved_is_refused_and_the_other_goes_on(dims):
+    import chromadb
+
+    client = chromadb.EphemeralClient()
+    settings = {"embeddings": HashEmbeddings(64), "collection": f"moved{dims}"}
+    with ChromaStore.from_client(client, **settings) as one, ChromaStore.from_client(client, **settings) as other:
+        one.put(HERE, "k", {"text": "red apples"})
+        moved = HashEmbeddings(dims)
+        moved.model_name = "another"
+        one.reindex(moved)
+        with pytest.raises(EmbeddingMismatchError, match="another"):
+            other.put(HERE, "l", {"text": "green pears"})
+        with pytest.raises(EmbeddingMismatchError, match="another"):
+            other.search(HERE, query="red apples")
+        one.put(HERE, "l", {"text": "green pears"})
+        assert [item.key for item in one.search(HERE)] == ["l", "k"]
+        assert one.verify().ok

@@ -14,9 +14,11 @@ from reasoningbank_langgraph.errors import (
     InvalidValueError,
     StoreCorruptedError,
 )
+from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.store.filters import check_filter, matches, needed_parts
 from reasoningbank_langgraph.store.row_layout import StoredRow, entry_of
 from reasoningbank_langgraph.store.values import DEPTH_CAP, decode_fields, decode_value, encode_value
+from reasoningbank_langgraph.testing import HashEmbeddings
 
 HERE = ("a",)
 
@@ -168,3 +170,11 @@ def test_a_limit_that_is_no_count_is_refused(store, limit):
     for op in (SearchOp(HERE, limit=limit), SearchOp(HERE, offset=limit)):
         with pytest.raises(InvalidOperationError, match="limit and offset"):
             store.batch([op])
+
+
+def test_a_text_of_any_length_is_found_by_a_filter_also_through_chromas_index(folder):
+    long = "x" * 60_000
+    with ChromaStore.from_path(folder, embeddings=HashEmbeddings(), cache_bytes=1) as store:
+        store.put(("a",), "k", {"text": long}, index=False)
+        store.put(("a",), "other", {"text": f"{long}y"}, index=False)
+        assert [item.key for item in store.search(("a",), filter={"text": long})] == ["k"]

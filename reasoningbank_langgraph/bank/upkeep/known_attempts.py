@@ -28,7 +28,7 @@ class Known(NamedTuple):
     episodes: Sequence[SearchItem]
     """Those of its experience."""
     lessons: Sequence[SearchItem]
-    """Those of its experience, whatever their status."""
+    """Those of its experience, whatever their status, and merged ones that stand for these alone."""
 
     @property
     def episode(self) -> SearchItem | None:
@@ -75,7 +75,16 @@ def find(namespace: Namespace, attempt_id: str) -> Ops[Known]:
     digest = row.value["attempt_digest"]
     where = {"attempt_digest": digest} if digest else {"experience_id": row.value["experience_id"]}
     episodes = yield from rows_where(beside(namespace, EPISODES), where)
-    return Known(attempt_id, pending, episodes, (yield from rows_where(namespace, where)))
+    lessons = yield from rows_where(namespace, where)
+    return Known(attempt_id, pending, episodes, [*lessons, *(yield from _merged_of(namespace, lessons))])
+
+
+def _merged_of(namespace: Namespace, lessons: Sequence[SearchItem]) -> Ops[list[SearchItem]]:
+    """Return the merged lessons that stand for some of these lessons and for no other."""
+    names = {row.key for row in lessons if row.value["status"] == "superseded"}
+    rows = (yield from rows_where(namespace, {})) if names else []
+    sources = {row.key: {one["id"] for one in row.value.get("sources", ())} for row in rows}
+    return [row for row in rows if sources[row.key] and sources[row.key] <= names]
 
 
 def _lesson_of(namespace: Namespace, attempt_id: str) -> Ops[Item]:

@@ -9,7 +9,16 @@ from uuid import uuid5
 from langgraph.store.base import Item, PutOp
 
 from reasoningbank_langgraph.bank.branches import Branch, visibility
-from reasoningbank_langgraph.bank.item_values import Match, Namespace, content_key, put, to_item, without_secrets
+from reasoningbank_langgraph.bank.item_values import (
+    DISPROVED,
+    OVERTURNED,
+    Match,
+    Namespace,
+    content_key,
+    put,
+    to_item,
+    without_secrets,
+)
 from reasoningbank_langgraph.bank.operations import Ops, part_of_row, rows_where
 from reasoningbank_langgraph.bank.rows.ledger import ACTIVE, draft, draft_of_rows
 from reasoningbank_langgraph.bank.upkeep.forgetting import rewritten, with_status
@@ -67,7 +76,7 @@ def undo(namespace: Namespace, merged_id: str) -> Ops[list[str]]:
     back = {
         each.key: with_status(each.value, "active", moment)
         for each in originals
-        if each.value["status"] == "superseded"
+        if each.value["status"] == "superseded" and not {DISPROVED, OVERTURNED} & each.value.keys()
     }
     changed = {**back, merged_id: with_status(row.value, "superseded", moment)}
     reason = f"undo of merging into {merged_id}"
@@ -110,7 +119,7 @@ def add_sources(puts: Sequence[PutOp], rows: Iterable[Item]) -> None:
         rows: the bank.
     """
     new = {op.key: cast("dict[str, Any]", op.value) for op in puts if op.value}
-    merged = [value for value in new.values() if value["supersedes"] and not value.get("redistil_run")]
+    merged = [value for name, value in new.items() if value["supersedes"] and value["experience_id"] == name]
     values = {row.key: row.value for row in rows} | new if merged else new
     for value in merged:
         value["sources"] = _sources(value["supersedes"], values)
@@ -171,7 +180,7 @@ def _sources(names: Iterable[str], values: Mapping[str, Mapping[str, Any]]) -> l
         value = values[name]
         if known := value.get("sources"):
             found |= {source["id"]: source for source in known}
-        elif value["supersedes"] and not value.get("redistil_run"):
+        elif value["supersedes"] and value["experience_id"] == name:
             ahead += value["supersedes"]
         else:
             line = {field: value["provenance"].get(field) for field in ("line", "origin", "after")}

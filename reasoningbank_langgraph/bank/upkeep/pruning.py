@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.bank.access import StoreAccess
-from reasoningbank_langgraph.bank.item_values import Namespace, find, lesson_text, matched_text, micros
+from reasoningbank_langgraph.bank.item_values import DISPROVED, Namespace, find, lesson_text, matched_text, micros
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.bank.rows.ledger import ACTIVE, draft_of_rows
 from reasoningbank_langgraph.bank.upkeep.forgetting import rewritten, with_status
@@ -177,7 +177,7 @@ def _set_aside(namespace: Namespace, chosen: Mapping[str, Leaving]) -> Ops[dict[
 
 def _undo(namespace: Namespace) -> Ops[list[str]]:
     rows, moment = (yield from rows_where(namespace, {})), utc_now()
-    pruned = [row for row in rows if row.value.get("pruned") == row.value["retired"]]
+    pruned = [row for row in rows if _is_pruned(row.value)]
     last = max((row.value["pruned"] for row in pruned), default=0)
     back = {row.key for row in pruned if row.value["pruned"] == last}
     for group in _by_experience(rows, back):
@@ -186,6 +186,12 @@ def _undo(namespace: Namespace) -> Ops[list[str]]:
         drafts = draft_of_rows(namespace, "undone", returning, after=ACTIVE, reason="undo of a pruning")
         yield [*rewritten(namespace, {row.key: row.value for row in group}, changed), *drafts]
     return [row.key for row in rows if row.key in back]
+
+
+def _is_pruned(value: Mapping[str, Any]) -> bool:
+    """Say whether a lesson is out of use by a pruning alone: not set aside since, nor its verdict overturned."""
+    by_pruning = value["status"] == "quarantined" and value.get("pruned") == value["retired"]
+    return by_pruning and DISPROVED not in value
 
 
 def _by_experience(rows: Sequence[SearchItem], chosen: set[str]) -> Iterator[list[SearchItem]]:

@@ -10,6 +10,7 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.bank.adding import Experience, WeighedResult, add
 from reasoningbank_langgraph.bank.item_values import (
+    DISPROVED,
     LATER,
     OVERTURNED,
     Match,
@@ -179,8 +180,10 @@ def _overturn(
     names = [row.key for row in old]
     changed = {row.key: {**with_status(row.value, "superseded", moment), OVERTURNED: known.status} for row in old}
     for row in returning:
-        value = {**with_status(row.value, "active", moment), "supersedes": names}
+        value = with_status(row.value, "active", moment)
+        value["supersedes"] = value["supersedes"] if value.get("sources") else names
         changed[row.key] = {name: kept for name, kept in value.items() if name != OVERTURNED}
+    changed |= _noted(known, verdict)
     replaced = old or [row for row in known.lessons if OVERTURNED in row.value]
     fresh = [] if returning else [without_secrets(in_place(item, replaced)) for item in learned.items]
     marks = {**_marks_of_rows(known), LATER: verdict.status}
@@ -197,6 +200,21 @@ def _overturn(
     if ops:
         yield ops
     return WeighedResult([*(item.id for item in fresh), *(row.key for row in returning)], len(fresh))
+
+
+def _noted(known: Known, verdict: Verdict) -> dict[str, dict[str, Any]]:
+    """Return the lessons that something else took out of use, with a note that no undo may bring them back.
+
+    A verdict that agrees with theirs takes the note away.
+    """
+    if known.status in (None, verdict.status):
+        return {}
+    out = [row for row in known.lessons if row.value["status"] != "active" and OVERTURNED not in row.value]
+    changed = {row.key: {**row.value, DISPROVED: row.value.get(DISPROVED, known.status)} for row in out}
+    return {
+        key: {name: kept for name, kept in value.items() if name != DISPROVED or kept != verdict.status}
+        for key, value in changed.items()
+    }
 
 
 def _told(

@@ -76,7 +76,7 @@ class Sweeper:
         return not self.running
 
     def _run(self, seconds: float, stop: threading.Event, done: Future[None]) -> None:
-        while not stop.wait(seconds):
+        while not stop.wait(min(seconds, threading.TIMEOUT_MAX)):
             sweep = self._sweep()
             if sweep is None:
                 break
