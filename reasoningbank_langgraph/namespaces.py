@@ -14,6 +14,7 @@ from reasoningbank_langgraph.errors import (
 
 DEFAULT_NAMESPACE = ("reasoningbank",)
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_OF_LANGGRAPH = ("__", "checkpoint_")
 CREDIT, EPISODES, GUARD, LEFT_OUT, PENDING = "~credit", "~episodes", "~guard", "~leftout", "~pending"
 HEADS, LEDGER = "~heads", "~ledger"
 THREADS = "~threads"
@@ -130,7 +131,8 @@ def _fill(label: str, configurable: Mapping[str, Any], context: Any) -> str:
             raise AmbiguousNamespaceLabelError(name, configured, in_context)
         chosen = in_context if configured is None else configured
         if chosen is None:
-            raise MissingNamespaceLabelError(name, [key for key in configurable if not key.startswith("__")])
+            others = [key for key in configurable if key != name and not key.startswith(_OF_LANGGRAPH)]
+            raise MissingNamespaceLabelError(name, others)
         if isinstance(chosen, bool) or not isinstance(chosen, (str, int)):
             raise InvalidNamespaceLabelError(chosen, f"for {name!r} must be text or a whole number")
         if chosen == "":
@@ -151,6 +153,6 @@ def _check_label(label: object) -> None:
         if char in label:
             raise InvalidNamespaceLabelError(
                 label,
-                f"contains {name}, which LangGraph stores refuse: replace it (in an e-mail address, for "
-                "example, by '_') or use an id",
+                f"contains {name}, which LangGraph stores refuse: use an id without it, or encode the label so that no "
+                "two get the same one, as with urllib.parse.quote(label).replace('.', '%2E')",
             )

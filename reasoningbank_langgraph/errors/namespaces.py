@@ -16,8 +16,8 @@ class MissingNamespaceLabelError(NamespaceError):
         self.label, self.available = label, available
         names = ", ".join(sorted(available)) or "nothing"
         super().__init__(
-            f"the namespace needs {label!r}, but config['configurable'] holds {names} and the runtime "
-            f"context lacks it: pass config={{'configurable': {{{label!r}: ...}}}} or context={{{label!r}: ...}}"
+            f"the namespace needs {label!r}, which is missing or None in config['configurable'] (there: {names}) and "
+            f"in the runtime context: pass config={{'configurable': {{{label!r}: ...}}}} or context={{{label!r}: ...}}"
         )
 
 

@@ -96,7 +96,7 @@ def as_verdict(judge: str, decision: object) -> Verdict:
     raise JudgeError(
         f"judge {judge!r} must return a Verdict, or True for success and False for failure; "
         f"it returned {decision!r:.80}: write for example Verdict(status='success', confidence=0.9), "
-        "and status='indeterminate' for no opinion"
+        "and status='indeterminate' for no opinion; a judge made of asserts ends with `return True`"
     )
 
 

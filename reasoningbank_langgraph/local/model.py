@@ -100,7 +100,7 @@ class LocalModelServer:
         model_name: the model's file name without `.gguf`, and after a `+` that of the adapter.
         n_ctx: tokens of prompt and reply together, for each request.
         parameters: of the model, as counted by the server.
-        slots: requests to send at once: 5, or fewer where their contexts would take more than 1.5 GiB together.
+        slots: requests to work on at once: 8, or fewer where their contexts would take more than 1.5 GiB together.
     """
 
     def __init__(
