@@ -19,6 +19,8 @@ _KEPT = ("attempt", "verdict", "extraction", "pending", "memory_error", "unwritt
 """Channels of the loop that all middlewares of an agent share."""
 _SHOWN = ("memories", "memory_prompt", "memory_messages", "memory_examples", "memory_usage", "trial")
 """What each middleware found for the turn, in a channel of its own."""
+_LEARNED = "learned"
+"""Stands beside it once the turn was learned from."""
 
 
 NAMES = ChannelNames(task="messages", answer=structured_answer, messages="messages")
@@ -39,9 +41,12 @@ class Turns:
         self.channel, self.schema, self._by_state = channel, _schema(channel), by_state
 
     def shown(self, state: State) -> Mapping[str, Any] | None:
-        """Return what was found for the turn that goes on; None where it has no task, and between turns."""
-        goes_on = (state.get("attempt") or {}).get("over", 0) is None
-        return state.get(self.channel) if goes_on else None
+        """Return what was found for the turn that goes on; None where it has no task, and between turns.
+
+        That the attempt is over says nothing: LangGraph also ends it in the middle, where a tool waits for a person.
+        """
+        found: Mapping[str, Any] | None = state.get(self.channel)
+        return None if found is None or _LEARNED in found else found
 
     def found(self, update: Update) -> Update:
         """Return the update of an agent's state with what the first node of the loop returned."""
@@ -66,6 +71,7 @@ class Turns:
         if not (state.get("unwritten") or update.get("unwritten")):
             update.pop("unwritten", None)
         update["pending"] = result.get("pending")
+        update[self.channel] = {**state[self.channel], _LEARNED: True}
         return update if update.get("memory_error") else {**update, "memory_error": state.get("memory_error")}
 
 

@@ -25,6 +25,7 @@ from reasoningbank_langgraph.math_answers.spelling import tidy
 MAX_LENGTH = 1_000
 """Characters; longer answers are compared letter by letter."""
 SECONDS = 1.5
+_MOST_SIDES = 8
 
 
 def equivalent(gold: str, prediction: str) -> bool:
@@ -61,8 +62,15 @@ def _equivalent(gold: str, prediction: str) -> bool:
         return False
     values = _Values(time.monotonic() + SECONDS)
     matcher = Matcher(values)
-    answers = readings(prediction)
+    answers = readings(prediction if "=" in gold else _result(prediction))
     return any(matcher.match(form, answer) for form in readings(gold) for answer in answers)
+
+
+def _result(answer: str) -> str:
+    """Return the last side of a sum that is worked out rightly, as `7` of `3 + 4 = 7`; other answers as they are."""
+    sides = answer.split("=", _MOST_SIDES)
+    values = [exact_values(side) for side in sides] if len(sides) > 1 else []
+    return sides[-1] if values and all(len(found) == 1 and found == values[0] for found in values) else answer
 
 
 def exact_values(answer: str) -> set[Fraction]:
@@ -91,8 +99,6 @@ class _Values:
 
     def same(self, left: Node, right: Node) -> bool:
         """Whether two expressions have the same value."""
-        if time.monotonic() > self._deadline:
-            return False
         one, other = self._value(left), self._value(right)
         if isinstance(one, UndefinedError) or isinstance(other, UndefinedError):
             return False
@@ -101,6 +107,8 @@ class _Values:
             return one == other or (rounded and self._exact.are_close(one, other))
         if left == right:
             return True
+        if time.monotonic() > self._deadline:
+            return False
         return symbolic.ask_worker("equal", left, right, deadline=self._deadline, rounded=rounded) is True
 
     def same_relation(self, op: str, left: Node, right: Node) -> bool:

@@ -19,12 +19,21 @@ _SAME = {
 }  # fmt: skip
 _SHORT = {"cm", "mm", "km", "kg", "mg", "ml", "ft", "yd", "mi", "lb", "lbs", "oz", "in", "min", "sec", "hr", "hrs",
           "mph", "kph", "kmh", "usd", "day", "sq", "per"}  # fmt: skip
+_COUNTED_TEXT = (
+    "man men boy kid cup egg hen cow pig cat dog fox ant bee box bag can jar cap hat toy pen pie nut car bus bed ton "
+    "row set way job gem"
+)
+_COUNTED = frozenset(_COUNTED_TEXT.split())
+"""Words of three letters are units if they are known: others may be variables side by side."""
 _GLUED = {"cm", "mm", "km", "kg", "ft", "lbs", "oz", "mph", "hrs"}
 _LETTERS = {"m", "g", "s", "h", "l", "L", "N", "J", "W", "V"}
 
 # words that change the number, or say more than what is counted
 _NO_UNIT_TEXT = (
-    "hundred thousand million billion trillion dozen half third quarter fourth fifth tenth pair score squared cubed "
+    "hundred thousand million billion trillion lakh crore dozen half halve third quarter fourth fifth sixth seventh "
+    "eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth "
+    "twentieth hundredth thousandth millionth billionth permille basis pair score squared cubed "
+    "twice double doubled triple tripled quadruple quadrupled thrice halved negative positive "
     "factorial plus minus times over divided multiplied by more less than least most greater fewer smaller larger "
     "nth th st nd rd base mod modulo remainder r true false not no nor none never or and if when where for unless "
     "except about around approximately nearly roughly almost only either both all infinity infinite undefined e pi "
@@ -54,8 +63,10 @@ def split_unit(tokens: list[Token]) -> Measured:
     amount, currency = _without_currency(tokens)
     amount, trailing = _split_trailing(amount)
     if currency and trailing:
-        raise UnreadableError
-    return Measured(amount, currency or trailing)
+        if not trailing.startswith("per "):
+            raise UnreadableError
+        trailing = f"{currency}/{trailing.removeprefix('per ')}"
+    return Measured(amount, trailing or currency)
 
 
 def letter_unit(tokens: list[Token]) -> Measured | None:
@@ -107,11 +118,19 @@ def _split_trailing(tokens: list[Token]) -> tuple[list[Token], str]:
         return tokens[:-1], "%"
     if texts[-2:] == ["^", r"\circ"] and "deg" not in texts and not _is_function_near(tokens):
         return tokens[:-2], "deg"
+    if texts[-2:-1] == ["/"] and len(tokens) > 3 and _is_rate(tokens[-3], texts[-1].lower()):
+        return tokens[:-3], _normal(f"{texts[-3]}/{texts[-1]}", "")
     cut, power = _unit_start(tokens)
     if cut == len(tokens):
         return tokens, ""
     words = (token.text for token in tokens[cut:] if token.kind in ("text", "letters"))
     return tokens[:cut], _normal(" ".join(words), power)
+
+
+def _is_rate(of: Token, per: str) -> bool:
+    """Say whether `60 km/h` ends with a unit: single letters on both sides may be variables."""
+    names = _SAME.keys() | _SAME.values() | _SHORT
+    return of.gap and _one_word(of.text.lower()) in names - _LETTERS and _one_word(per) in names | _LETTERS
 
 
 def _is_function_near(tokens: list[Token]) -> bool:
@@ -138,7 +157,7 @@ def _is_unit_word(token: Token, *, after: Token) -> bool:
     word = token.text.lower()
     if not token.gap:
         return after.kind == "number" and word in _GLUED
-    return token.kind == "letters" and (word in _SHORT or len(word) > 3)
+    return token.kind == "letters" and (word in _SHORT or word in _COUNTED or len(word) > 3)
 
 
 def _normal(words: str, power: str) -> str:

@@ -34,7 +34,8 @@ def read_task(state: Mapping[str, Any], names: ChannelNames) -> str:
     """
     value = names.read("task", state)
     if value is None or isinstance(value, Earlier) or _is_left_over(value, state, names):
-        value = _newest(conversation(state, names), state)
+        newest = _newest(conversation(state, names), state)
+        value = str(value) if newest is None and _is_resumed(value, state, names) else newest
     elif isinstance(value, Sequence) and not isinstance(value, str):
         value = _newest(list(value), state)
     elif hasattr(value, "content"):
@@ -51,11 +52,24 @@ def read_task(state: Mapping[str, Any], names: ChannelNames) -> str:
     return value
 
 
+def _is_resumed(value: Any, state: Mapping[str, Any], names: ChannelNames) -> bool:
+    """Say whether an earlier run's task is that of the run which goes on: no attempt at it has begun, nor an answer.
+
+    LangGraph also ends the channels of a run that waits, for a person say, while it has sends to carry out.
+    """
+    if not isinstance(value, Earlier):
+        return False
+    if before := state.get("attempt"):
+        return bool(value != before["task"])
+    return all(message.role != "assistant" for message in to_messages(conversation(state, names)))
+
+
 def _is_left_over(value: Any, state: Mapping[str, Any], names: ChannelNames) -> bool:
     """Say whether a task is left over from an interrupted run and the user has said something new since."""
     before = state.get("attempt") or {}
     unfinished = isinstance(names.task, str) and before.get("over", 0) is None and value == before["task"]
-    return unfinished and _newest(conversation(state, names), {"attempt": {**before, "over": 0}}) is not None
+    said = _newest(conversation(state, names), {"attempt": {**before, "over": 0}}) if unfinished else None
+    return said is not None and task_key(said) != before.get("start_key")  # else the same input was given again
 
 
 def _newest(messages: Sequence[Any], state: Mapping[str, Any]) -> str | None:
@@ -91,13 +105,15 @@ def start_attempt(
     messages = conversation(state, names)
     entries, answer = to_messages(messages), names.read("answer", state)
     roles = [message.role for message in entries]
-    start, reference = _start(roles, first=not state.get("attempt")), _input_value("reference", state, task)
+    resumed = _is_resumed(given := names.read("task", state), state, names) and given == task
+    start = _start(roles, first=not state.get("attempt"))
+    reference = _input_value("reference", state, task, resumed=resumed)
     ids = [getattr(message, "id", None) for message in messages]
     began = began or utc_now()
     line = next_line(state, began, answer, messages, newest=newest).record()
     return {
         "task": task,
-        "task_id": str(_input_value("task_id", state, task) or task_key(task)),
+        "task_id": str(_input_value("task_id", state, task, resumed=resumed) or task_key(task)),
         "reference": None if reference is None else str(reference),
         "start": start,
         "start_id": ids[start] if start < len(ids) else None,
@@ -112,11 +128,11 @@ def start_attempt(
     }
 
 
-def _input_value(name: str, state: Mapping[str, Any], task: str) -> Any:
+def _input_value(name: str, state: Mapping[str, Any], task: str, *, resumed: bool) -> Any:
     """Return the value that came with the task, or None if an earlier or interrupted run left it for another task."""
     value, before = state.get(name), state.get("attempt") or {}
     broken_off = before.get("over", 0) is None and before["task"] != task and str(value) == before[name]
-    return None if broken_off or isinstance(value, Earlier) else value
+    return None if broken_off or (isinstance(value, Earlier) and not resumed) else value
 
 
 def task_update(state: Mapping[str, Any], names: ChannelNames, attempt: StartedAttempt) -> dict[str, str]:

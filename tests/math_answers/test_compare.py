@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reasoningbank_langgraph.math_answers import equivalent, symbolic
+from reasoningbank_langgraph.math_answers import compare, equivalent, symbolic
 from tests.conftest import check_each
 
 ROOT = Path(__file__).parents[2]
@@ -104,3 +105,51 @@ def test_any_two_texts_get_a_plain_answer(left: str, right: str) -> None:
 def test_blanks_around_an_answer_change_nothing(row: dict[str, Any], blank: str) -> None:
     gold, prediction = str(row["gold"]), str(row["prediction"])
     assert equivalent(blank + gold, prediction + blank) is equivalent(gold, prediction)
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction"),
+    [
+        ("70", "100 - 30 = 70"),
+        ("7", "3+4=7"),
+        ("1", "1 egg"),
+        ("7", "7 men"),
+        ("2/3", "2/3 cup"),
+        ("60", "60 km/h"),
+        ("60 mph", "60 miles/hour"),
+        ("5", "$5 per hour"),
+    ],
+)
+def test_units_of_three_letters_rates_and_sums_that_are_worked_out_are_read(gold: str, prediction: str) -> None:
+    assert equivalent(gold, prediction)
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction"),
+    [
+        ("5", "five sixths"),
+        ("5", "5 hundredths"),
+        ("3", r"\text{three sevenths}"),
+        ("2", "2 ninths"),
+        ("5", "five halves"),
+        ("5", "5 lakh"),
+        ("5", "5 basis points"),
+        ("4", "4 negative"),
+        ("2", "2 doubled"),
+        ("71", "100 - 30 = 71"),
+        ("70", "100 - 30 = 71"),
+        ("60 km/h", "60 m/h"),
+        ("5 dollars", "$5 per hour"),
+    ],
+)
+def test_a_word_that_changes_the_number_and_a_sum_that_is_wrong_are_no_units(gold: str, prediction: str) -> None:
+    assert not equivalent(gold, prediction)
+
+
+def test_numbers_are_compared_exactly_however_long_the_symbolic_reading_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object, deadline: float, **__: object) -> None:
+        time.sleep(max(0.0, deadline - time.monotonic()) + 0.01)
+
+    monkeypatch.setattr(symbolic, "ask_worker", slow)
+    monkeypatch.setattr(compare, "SECONDS", 0.05)
+    assert equivalent("36 m", "36 meters")

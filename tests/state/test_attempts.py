@@ -75,6 +75,14 @@ def test_after_a_run_only_what_nothing_has_answered_is_a_new_task():
             read_task({**past, "messages": nothing}, NAMES)
 
 
+def test_a_task_that_was_given_after_the_last_attempt_is_that_of_the_run_that_goes_on():
+    past = over({"task": "add", "messages": [ASK, SAY]}, task=Earlier("subtract"), reference=Earlier("7"))
+    assert read_task(past, NAMES) == "subtract"
+    assert start_attempt(past, NAMES)["reference"] == "7"
+    assert read_task({**past, "messages": [ASK, SAY, AGAIN]}, NAMES) == "2 + 3?"
+    assert start_attempt({**past, "messages": [ASK, SAY, AGAIN]}, NAMES)["reference"] is None
+
+
 def test_a_message_without_an_id_that_was_the_last_task_is_none_again():
     first = HumanMessage("2 + 2?")
     past = over({"messages": [first]})
@@ -90,6 +98,8 @@ def test_after_a_run_that_was_broken_off_a_message_counts_for_more_than_the_task
     assert read_task(broken, NAMES) == "add"
     assert read_task({**broken, "messages": [ASK, AGAIN]}, NAMES) == "2 + 3?"
     assert read_task({**broken, "task": "subtract", "messages": [ASK, AGAIN]}, NAMES) == "subtract"
+    same_again = [ASK, ASK.model_copy(update={"id": "another"})]
+    assert read_task({**broken, "messages": same_again}, NAMES) == "add"
 
 
 def test_an_attempt_begins_with_the_message_that_asks_for_it():

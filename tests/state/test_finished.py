@@ -1,9 +1,12 @@
 """A conversation that is over is judged and learned from as if it had just been held."""
 
+from itertools import pairwise
+
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command, Send, interrupt
 
 from reasoningbank_langgraph import (
     MemoryBank,
@@ -12,6 +15,7 @@ from reasoningbank_langgraph import (
     create_consolidate,
     create_extract,
     create_judge,
+    create_retrieve,
 )
 from tests.loop_fakes import indexed_memory, learner
 
@@ -83,3 +87,23 @@ def test_turn_after_turn_of_one_thread_is_learned_from():
     graph.invoke({"messages": TALK[2:]}, CONFIG)
     assert [answer for _, answer, _ in seen] == ["four", "\\boxed{5}"]
     assert len(MemoryBank(store, "reasoningbank").items()) == 2
+
+
+def test_a_run_that_waited_for_a_person_before_it_retrieved_keeps_its_task_and_reference():
+    store = indexed_memory()
+    builder = StateGraph(State)
+    builder.add_node("read", lambda _: {"messages": [("system", interrupt("May I read it?"))]})
+    builder.add_node("retrieve", create_retrieve(namespace="x"))
+    builder.add_node("solve", lambda _: {"answer": "\\boxed{5}"})
+    builder.add_node("judge", create_judge(judge=ReferenceJudge()))
+    builder.add_node("extract", create_extract(learner()))
+    builder.add_node("consolidate", create_consolidate(namespace="x"))
+    builder.add_conditional_edges(START, lambda _: [Send("read", {})], ["read"])
+    for edge in pairwise(("read", "retrieve", "solve", "judge", "extract", "consolidate")):
+        builder.add_edge(*edge)
+    app = builder.compile(checkpointer=InMemorySaver(), store=store)
+    for task in ("What is 2 + 3?", "What is 1 + 4?"):
+        app.invoke({"task": task, "reference": "5"}, CONFIG)
+        said = app.invoke(Command(resume="yes"), CONFIG)
+        assert (said["verdict"]["status"], said["attempt"]["task"]) == ("success", task)
+    assert len(MemoryBank(store, "x").episodes()) == 2
