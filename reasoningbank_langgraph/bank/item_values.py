@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
@@ -245,9 +244,6 @@ def to_pending(row: Item) -> PendingAttempt:
 
 
 def _record(row: Item, kind: type[Kept], name: str) -> Kept:
-    if (text := getattr(row, "json", None)) is not None:
-        with suppress(InvalidRecordError):  # also for a lone surrogate; what else is wrong is named below
-            return kind.model_validate_json(text, extra="ignore")
     found = fields_of(row, _FIELDS[kind])
     try:
         return kind(**found)

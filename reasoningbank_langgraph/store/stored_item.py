@@ -42,11 +42,6 @@ class StoredItem(SearchItem):
         setattr(self, name, made)
         return made
 
-    @property
-    def json(self) -> str:
-        """Its value as it is stored."""
-        return self.entry.document
-
     def fields(self, names: tuple[str, ...]) -> dict[str, Any]:
         """Return those of some fields that the value has, as it is stored."""
         return fields_of(self.entry, names)
