@@ -32,10 +32,7 @@ class Redistiller(GroupExtractor):
     ) -> list[MemoryItem]:
         """Return the lessons as items of the experience that the episodes belong to, and of the same origin."""
         first = episodes[0]
-        source = {
-            "model": self.caller.model_name,
-            "prompt_hash": CONTRAST_HASH if len(group) > 1 else PROMPT_HASH,
-        }
+        source = {"model": self.caller.model_name, "prompt_hash": CONTRAST_HASH if len(group) > 1 else PROMPT_HASH}
         names = "|".join(sorted(episode.id for episode in episodes))
         origin = Origin(uuid5(UUID(self.run), names), first.provenance.model_copy(update=source))
         made = {"experience_id": first.experience_id, "redistil_run": self.run}
@@ -58,9 +55,6 @@ def judged_again(episode: Episode, lessons: Mapping[str, MemoryItem]) -> Judged:
         memories=shown,
     )
     verdict = Verdict(
-        status=episode.outcome,
-        confidence=episode.score,
-        rationale=episode.rationale,
-        judge=episode.provenance.judge,
+        status=episode.outcome, confidence=episode.score, rationale=episode.rationale, judge=episode.provenance.judge
     )
     return Judged(attempt, verdict)

@@ -155,8 +155,5 @@ def _of_episode(episode: Episode, verdict: Verdict | None) -> KeptAttempt:
 
 def _verdict_on(episode: Episode) -> Verdict:
     return Verdict(
-        status=episode.outcome,
-        confidence=episode.score,
-        rationale=episode.rationale,
-        judge=episode.provenance.judge,
+        status=episode.outcome, confidence=episode.score, rationale=episode.rationale, judge=episode.provenance.judge
     )
