@@ -10,7 +10,8 @@ from reasoningbank_langgraph.extraction.acceptance import Extraction
 from reasoningbank_langgraph.extraction.contrast import CONTRAST_HASH, GroupExtractor, make_group_items
 from reasoningbank_langgraph.extraction.extractor import PROMPT_HASH, Judged
 from reasoningbank_langgraph.extraction.results import IDS, Origin
-from reasoningbank_langgraph.records import Attempt, Episode, MemoryItem, RetrievedMemory, Verdict
+from reasoningbank_langgraph.extraction.waiting import verdict_on
+from reasoningbank_langgraph.records import Attempt, Episode, MemoryItem, RetrievedMemory
 
 
 class Redistiller(GroupExtractor):
@@ -54,7 +55,4 @@ def judged_again(episode: Episode, lessons: Mapping[str, MemoryItem]) -> Judged:
         answer=episode.answer or None,
         memories=shown,
     )
-    verdict = Verdict(
-        status=episode.outcome, confidence=episode.score, rationale=episode.rationale, judge=episode.provenance.judge
-    )
-    return Judged(attempt, verdict)
+    return Judged(attempt, verdict_on(episode))
