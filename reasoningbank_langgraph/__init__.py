@@ -52,14 +52,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.matts import Scaling, create_matts
     from reasoningbank_langgraph.nodes import create_consolidate, create_extract, create_judge, create_retrieve
     from reasoningbank_langgraph.policies import Guard, Policy
-    from reasoningbank_langgraph.records import (
-        Attempt,
-        Episode,
-        MemoryItem,
-        PendingAttempt,
-        RetrievedMemory,
-        Verdict,
-    )
+    from reasoningbank_langgraph.records import Attempt, Episode, MemoryItem, PendingAttempt, RetrievedMemory, Verdict
     from reasoningbank_langgraph.state import ReasoningBankState
     from reasoningbank_langgraph.store import ChromaStore
 

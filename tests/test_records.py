@@ -17,12 +17,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from reasoningbank_langgraph.errors import (
-    BlankFieldError,
-    FieldTooLongError,
-    InvalidRecordError,
-    ReasoningBankError,
-)
+from reasoningbank_langgraph.errors import BlankFieldError, FieldTooLongError, InvalidRecordError, ReasoningBankError
 from reasoningbank_langgraph.records import Attempt, MemoryItem, Provenance, RetrievedMemory, Verdict, task_key
 
 LESSON = {"title": "Title", "description": "When", "content": "What", "outcome": "success", "task": "1 + 1"}

@@ -41,11 +41,7 @@ class Check:
     """
 
     def __init__(
-        self,
-        request: ModelRequest[Any],
-        calls: Sequence[tuple[str, str]],
-        template: Sequence[str],
-        where: Where | None,
+        self, request: ModelRequest[Any], calls: Sequence[tuple[str, str]], template: Sequence[str], where: Where | None
     ) -> None:
         state = request.state
         context = Context.here("check_before", ensure_config(), state)

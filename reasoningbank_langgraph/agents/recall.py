@@ -118,12 +118,7 @@ class _Looking:
     """One call of the tool: the bank, who asks, and what the model is told."""
 
     def __init__(
-        self,
-        name: str,
-        template: Sequence[str],
-        config: RunnableConfig,
-        runtime: Caller,
-        store: BaseStore | None,
+        self, name: str, template: Sequence[str], config: RunnableConfig, runtime: Caller, store: BaseStore | None
     ) -> None:
         self.started, self.name, self.runtime = time.perf_counter(), name, runtime
         if (store := store or (runtime.store if runtime else None)) is None:

@@ -250,12 +250,7 @@ def _hits(
 
 
 def _retrieved(
-    row: SearchItem,
-    best: SearchItem,
-    own: float | None,
-    past: Past | None,
-    credit: Credit | None,
-    tasks: int,
+    row: SearchItem, best: SearchItem, own: float | None, past: Past | None, credit: Credit | None, tasks: int
 ) -> RetrievedMemory:
     """Return a row as a retrieved memory, with the score of its experience and why it was chosen."""
     if best.score is None:

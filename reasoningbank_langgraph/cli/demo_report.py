@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from math import comb
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from rich.text import Text
 from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.cli.solve_report import plural, shorten, what_was_shown
 from reasoningbank_langgraph.cli.terminal import console
-from reasoningbank_langgraph.experiments.stats import mean_difference
+from reasoningbank_langgraph.experiments.stats import mcnemar_p, mean_difference
 from reasoningbank_langgraph.experiments.wording import points_interval
 from reasoningbank_langgraph.math_answers import equivalent, extract_answer
 from reasoningbank_langgraph.math_solver.problems import Problem
@@ -132,7 +131,7 @@ class DemoReport:
         before = [without for without, with_bank in self.pairs if with_bank.right and not without.right]
         fixed, unmarked = len(before), sum(not without.marked for without in before)
         broken = sum(without.right and not with_bank.right for without, with_bank in self.pairs)
-        p, count = mcnemar(fixed, broken), len(self.pairs)
+        p, count = mcnemar_p(fixed, broken), len(self.pairs)
         found = mean_difference([1.0] * fixed + [-1.0] * broken + [0.0] * (count - fixed - broken))
         figures = f"{alone} of {count} right without the bank, {helped} with it: {fixed} fixed"
         figures += rf" ({unmarked} had had no \boxed{{}} answer)" if unmarked else ""
@@ -168,10 +167,3 @@ class DemoReport:
         line += Text(f"  {name}: {shorten(found, 40)}" if found else f"  nothing {name}", "dim")
         line.truncate(width, overflow="ellipsis")
         return line
-
-
-def mcnemar(fixed: int, broken: int) -> float:
-    """Return the two-sided p of McNemar's exact test: a pair that differs is as likely to differ either way."""
-    differ = fixed + broken
-    tail = sum(comb(differ, count) for count in range(min(fixed, broken) + 1))
-    return min(1.0, 2 * tail / (1 << differ))

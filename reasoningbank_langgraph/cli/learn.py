@@ -40,8 +40,7 @@ def learn(
         str, typer.Option(help="Labels of the bank with / between them; those in braces come from each thread.")
     ],
     graph: Annotated[
-        str | None,
-        typer.Option(metavar="MODULE:NAME", help="The graph that made them, as langgraph.json names it."),
+        str | None, typer.Option(metavar="MODULE:NAME", help="The graph that made them, as langgraph.json names it.")
     ] = None,
     model: Annotated[str | None, typer.Option(help="Model that judges and distils, named as in `solve`.")] = None,
     since: Annotated[

@@ -25,8 +25,7 @@ from reasoningbank_langgraph.local.model_files import (
 model_app = typer.Typer(help="List local models and download them.", no_args_is_help=True)
 
 _Directory = Annotated[
-    Path | None,
-    typer.Option("--dir", help="Folder for model files.", show_default="~/.cache/reasoningbank/models"),
+    Path | None, typer.Option("--dir", help="Folder for model files.", show_default="~/.cache/reasoningbank/models")
 ]
 
 

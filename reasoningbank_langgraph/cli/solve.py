@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from reasoningbank_langgraph.cli.identifiers import WhereOption, parse_where
 from reasoningbank_langgraph.cli.loading import TIME_LIMIT
 from reasoningbank_langgraph.cli.solve_report import DONE_BEFORE, PartSeconds, SolveOutcome, SolveReport
-from reasoningbank_langgraph.cli.terminal import console, named_errors
+from reasoningbank_langgraph.cli.terminal import console, named_errors, progress_bar
 from reasoningbank_langgraph.cli.upkeep.encryption import checkpoint_serializer, encryption_key
 from reasoningbank_langgraph.math_solver.problems import Problem, one_problem, read_problems
 
@@ -140,8 +139,7 @@ def _compiled(
 
 
 def _solve_all(graph: Any, problems: list[Problem], thread: str, report: SolveReport) -> None:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+    with progress_bar() as bar:
         task = bar.add_task("solving", total=len(problems))
         for number, problem in enumerate(problems, 1):
             bar.update(task, description=f"solving {problem.id}")

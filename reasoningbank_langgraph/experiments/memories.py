@@ -14,13 +14,7 @@ from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.leaks import gives_away, tells_answer, texts_of
 from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.prompts import prompt_hash
-from reasoningbank_langgraph.records import (
-    Episode,
-    MemoryItem,
-    RetrievedExample,
-    RetrievedMemory,
-    normalise_task,
-)
+from reasoningbank_langgraph.records import Episode, MemoryItem, RetrievedExample, RetrievedMemory, normalise_task
 from reasoningbank_langgraph.text import example_messages, render_memories
 from reasoningbank_langgraph.text.memories import HEADER, WEAK_HEADER
 

@@ -169,10 +169,7 @@ class Run:
     def _learn_on_the_way(self, arm: Arm, seed: int, order: Sequence[Problem]) -> None:
         folder = self.out / "stream" / f"{arm.name}-{seed}"
         learner = self._learner(folder, arm, seed, order, at_once=self.at_once)
-        with (
-            ChromaStore.from_path(folder / "bank", embeddings=self.models.embeddings) as store,
-            learner.opened(store),
-        ):
+        with ChromaStore.from_path(folder / "bank", embeddings=self.models.embeddings) as store, learner.opened(store):
             for row in learner.work(self.results, store):
                 self.record(row)
 

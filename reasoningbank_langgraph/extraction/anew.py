@@ -10,7 +10,8 @@ from reasoningbank_langgraph.extraction.acceptance import Extraction
 from reasoningbank_langgraph.extraction.contrast import CONTRAST_HASH, GroupExtractor, make_group_items
 from reasoningbank_langgraph.extraction.extractor import PROMPT_HASH, Judged
 from reasoningbank_langgraph.extraction.results import IDS, Origin
-from reasoningbank_langgraph.records import Attempt, Episode, MemoryItem, RetrievedMemory, Verdict
+from reasoningbank_langgraph.extraction.waiting import verdict_on
+from reasoningbank_langgraph.records import Attempt, Episode, MemoryItem, RetrievedMemory
 
 
 class Redistiller(GroupExtractor):
@@ -32,10 +33,7 @@ class Redistiller(GroupExtractor):
     ) -> list[MemoryItem]:
         """Return the lessons as items of the experience that the episodes belong to, and of the same origin."""
         first = episodes[0]
-        source = {
-            "model": self.caller.model_name,
-            "prompt_hash": CONTRAST_HASH if len(group) > 1 else PROMPT_HASH,
-        }
+        source = {"model": self.caller.model_name, "prompt_hash": CONTRAST_HASH if len(group) > 1 else PROMPT_HASH}
         names = "|".join(sorted(episode.id for episode in episodes))
         origin = Origin(uuid5(UUID(self.run), names), first.provenance.model_copy(update=source))
         made = {"experience_id": first.experience_id, "redistil_run": self.run}
@@ -57,10 +55,4 @@ def judged_again(episode: Episode, lessons: Mapping[str, MemoryItem]) -> Judged:
         answer=episode.answer or None,
         memories=shown,
     )
-    verdict = Verdict(
-        status=episode.outcome,
-        confidence=episode.score,
-        rationale=episode.rationale,
-        judge=episode.provenance.judge,
-    )
-    return Judged(attempt, verdict)
+    return Judged(attempt, verdict_on(episode))

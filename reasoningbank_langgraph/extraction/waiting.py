@@ -80,7 +80,7 @@ def overturned(episode: Episode, verdict: Verdict) -> Episode:
     clean = _clean_verdict(verdict)
     said = {"outcome": clean.status, "score": clean.confidence, "rationale": clean.rationale}
     source = episode.provenance.model_copy(update={"judge": clean.judge})
-    earlier = (*episode.earlier, _verdict_on(episode))
+    earlier = (*episode.earlier, verdict_on(episode))
     return episode.model_copy(update={**said, "provenance": source, "earlier": earlier})
 
 
@@ -149,14 +149,12 @@ def _kept_messages(attempt: Attempt) -> tuple[Message, ...]:
 
 
 def _of_episode(episode: Episode, verdict: Verdict | None) -> KeptAttempt:
-    said = _clean_verdict(verdict or _verdict_on(episode))
+    said = _clean_verdict(verdict or verdict_on(episode))
     return KeptAttempt(messages=episode.messages, answer=episode.answer or None, shown=episode.shown, verdict=said)
 
 
-def _verdict_on(episode: Episode) -> Verdict:
+def verdict_on(episode: Episode) -> Verdict:
+    """Return the verdict that an episode was kept with."""
     return Verdict(
-        status=episode.outcome,
-        confidence=episode.score,
-        rationale=episode.rationale,
-        judge=episode.provenance.judge,
+        status=episode.outcome, confidence=episode.score, rationale=episode.rationale, judge=episode.provenance.judge
     )

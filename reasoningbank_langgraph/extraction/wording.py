@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _HANGING = re.compile(r"(?:[,;(\[{]|\b(?:a|an|the|and|or|of|to|by|from|with|into|than|each|per)[.…]?)$", re.IGNORECASE)
 _MASK = re.compile(
     r"(?<![\w$])\$N\b(?![$\w^])|\bN\s*[*×+/=-]\s*\$?N\b|\bN (?:hours|minutes|days|dollars|pages|people|items)\b"
-    r"|\bin someone\b|\bsomeone (?:and|to|of) someone\b",
+    r"|\bin someone\b|\bsomeone (?:and|to|of) someone\b"
 )
 """Letters and words in place of numbers and names; a `$N$` is mathematics."""
 _PROMPT = re.compile(

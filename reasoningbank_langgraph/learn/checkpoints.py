@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 from reasoningbank_langgraph.state.lineage import checkpoint_time
 
-Saver = "BaseCheckpointSaver[Any]"
 _PAGE = 1_000
 _TRIES = 100
 _NEWEST_FIRST = ("langgraph.checkpoint.sqlite", "langgraph.checkpoint.postgres")

@@ -104,14 +104,7 @@ class LocalModelServer:
     """
 
     def __init__(
-        self,
-        model_path: Path,
-        *,
-        adapter: Path | None = None,
-        n_ctx: int,
-        slots: int,
-        threads: int,
-        timeout: float,
+        self, model_path: Path, *, adapter: Path | None = None, n_ctx: int, slots: int, threads: int, timeout: float
     ) -> None:
         self.model_name = model_path.stem if adapter is None else f"{model_path.stem}+{adapter.stem}"
         self.n_ctx, self.slots, self._has_adapter = n_ctx, min(slots, _AT_ONCE), adapter is not None
@@ -143,11 +136,7 @@ class LocalModelServer:
         async def refuse_if_dead(_: object) -> None:
             self._refuse_if_dead()
 
-        profile = {
-            "max_input_tokens": self.n_ctx,
-            "structured_output": True,
-            "tool_calling": self._calls_tools,
-        }
+        profile = {"max_input_tokens": self.n_ctx, "structured_output": True, "tool_calling": self._calls_tools}
         limits = {"timeout": 300.0, "max_retries": 0}
         defaults = {"temperature": 0.0, "max_tokens": self.n_ctx // 2, "profile": profile, **limits}
         defaults["metadata"] = {PARAMETERS: self.parameters}

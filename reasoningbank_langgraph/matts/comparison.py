@@ -51,9 +51,7 @@ def _question(attempts: Sequence[Attempt]) -> list[BaseMessage]:
     budget = MAX_CHARS // len(attempts)
     blocks = [
         prompts.CHOOSE_ATTEMPT.format(
-            number=number,
-            trajectory=trajectory_block(attempt, budget),
-            answer=answer_block(attempt, budget),
+            number=number, trajectory=trajectory_block(attempt, budget), answer=answer_block(attempt, budget)
         )
         for number, attempt in enumerate(attempts, 1)
     ]

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reasoningbank_langgraph.errors import (
-    EmbeddingMismatchError,
-    StoreCorruptedError,
-    StoreError,
-    StoreSchemaError,
-)
+from reasoningbank_langgraph.errors import EmbeddingMismatchError, StoreCorruptedError, StoreError, StoreSchemaError
 from reasoningbank_langgraph.store.chroma_files import read_metadata
 from reasoningbank_langgraph.store.cipher import MARK, BankCipher, check_key, fits, mark_of
 from reasoningbank_langgraph.store.indexing import Indexing

@@ -154,10 +154,7 @@ class Indexing:
     def _checked(self, documents: Sequence[str], vectors: Any, queries: Sequence[str], answers: Any) -> Embedded:
         rows = self._unit(vectors, len(documents), "document")
         units = self._unit(answers, len(queries), "query")
-        return Embedded(
-            dict(zip(documents, rows, strict=True)),
-            dict(zip(queries, units, strict=True)),
-        )
+        return Embedded(dict(zip(documents, rows, strict=True)), dict(zip(queries, units, strict=True)))
 
     def _unit(self, raw: Any, count: int, what: str) -> NDArray[np.float32]:
         if count == 0:

@@ -83,13 +83,7 @@ class Writer:
                 self._collection.touch(old, new)
 
     def _entry(
-        self,
-        change: Change,
-        order: int,
-        before: Entry | None,
-        token: str,
-        moment: int,
-        vectors: Mapping[str, Vector],
+        self, change: Change, order: int, before: Entry | None, token: str, moment: int, vectors: Mapping[str, Vector]
     ) -> EmbeddedEntry:
         lives_on = before is not None and self._reader.alive(before, moment)
         entry = Entry(

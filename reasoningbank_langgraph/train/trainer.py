@@ -60,10 +60,7 @@ def make_trainer(
         train_dataset=Dataset.from_list(train),
         eval_dataset=Dataset.from_list(validation),
         peft_config=LoraConfig(
-            r=settings.rank,
-            lora_alpha=2 * settings.rank,
-            target_modules=list(settings.targets),
-            task_type="CAUSAL_LM",
+            r=settings.rank, lora_alpha=2 * settings.rank, target_modules=list(settings.targets), task_type="CAUSAL_LM"
         ),
         callbacks=[EarlyStoppingCallback(settings.patience), _watch(progress)],
     )

@@ -155,13 +155,7 @@ def test_an_agent_that_keeps_something_else_under_the_name_of_the_attempt_is_tol
         app.invoke({**say("How long?"), "attempt": 1}, thread())
 
 
-@pytest.mark.parametrize(
-    "messages",
-    [
-        [("system", "Go on.")],
-        [("user", "x" * 200_000)],
-    ],
-)
+@pytest.mark.parametrize("messages", [[("system", "Go on.")], [("user", "x" * 200_000)]])
 def test_a_turn_without_a_task_goes_on_without_memory_and_says_so(messages, caplog):
     store, model = bank_with(), replies("yes")
     app = agent(model, store=store)

@@ -47,10 +47,7 @@ class RubricMiddleware(AgentMiddleware):
         result = self.results.pop(0)
         criteria = [] if result in ("satisfied", "failed", "grader_error") else [GAP]
         graded = {"result": result, "explanation": "It is read.", "criteria": criteria, "unverified": self.unverified}
-        update = {
-            "_rubric_status": result,
-            "_rubric_evaluations": [*state.get("_rubric_evaluations", []), graded],
-        }
+        update = {"_rubric_status": result, "_rubric_evaluations": [*state.get("_rubric_evaluations", []), graded]}
         if result != "needs_revision":
             return update
         asks = HumanMessage("Revise.", name="rubric_grader", additional_kwargs={"lc_source": "rubric_grader"})

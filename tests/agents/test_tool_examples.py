@@ -61,8 +61,7 @@ def test_the_next_turn_is_shown_the_call_that_worked_between_task_and_answer():
 
 def test_calls_that_failed_or_were_never_answered_are_left_out_and_those_side_by_side_stay_together():
     several = AIMessage(
-        "Let me look.",
-        tool_calls=[{"name": "status", "args": {"order": name}, "id": name} for name in ("A", "B", "C")],
+        "Let me look.", tool_calls=[{"name": "status", "args": {"order": name}, "id": name} for name in ("A", "B", "C")]
     )
     results = [ToolMessage("paid", tool_call_id="A"), ToolMessage("no", tool_call_id="B", status="error")]
     made, result = episode_of(several, *results).steps

@@ -7,12 +7,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, RetrievedMemory, create_reasoning_bank
-from reasoningbank_langgraph.errors import (
-    InvalidRecordError,
-    InvalidStoreError,
-    InvalidTaskError,
-    UnknownBranchError,
-)
+from reasoningbank_langgraph.errors import InvalidRecordError, InvalidStoreError, InvalidTaskError, UnknownBranchError
 from tests.bank.test_bank import lesson
 from tests.loop_fakes import indexed_memory, learner, solver
 

@@ -10,11 +10,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.store.memory import InMemoryStore
 from typing_extensions import TypedDict
 
-from reasoningbank_langgraph import (
-    ReasoningBankState,
-    Verdict,
-    create_reasoning_bank,
-)
+from reasoningbank_langgraph import ReasoningBankState, Verdict, create_reasoning_bank
 from reasoningbank_langgraph.bank import searching
 from reasoningbank_langgraph.errors import UnknownBranchError
 from reasoningbank_langgraph.state import add_ids, attempts

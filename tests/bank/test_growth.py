@@ -106,10 +106,7 @@ def attempt(policy):
     def add(bank):
         """An attempt of its own, whatever the bank holds: it says something of two of its lessons."""
         shown = GroupCredit(
-            ids=("1-0", "2-0"),
-            credit=Credit(2, 0, 1, 1),
-            known_as="new",
-            provenance=Provenance(attempt_digest="new"),
+            ids=("1-0", "2-0"), credit=Credit(2, 0, 1, 1), known_as="new", provenance=Provenance(attempt_digest="new")
         )
         source = Provenance(thread_id="new", run_id="new", attempt_digest="new")
         fields = {"id": "new", "title": "Draw it", "experience_id": "new", "provenance": source}

@@ -16,7 +16,6 @@ from tests.bank.test_episodes import episode, ids, of_episode
 from tests.bank.test_forgetting import NAMESPACE, STORES
 from tests.loop_fakes import Switched, indexed_memory, lessons, open_store
 
-CONFIG = {"configurable": {"thread_id": "t"}}
 SECRET = "sk-proj-" + "a1B2c3D4e5" * 4
 
 

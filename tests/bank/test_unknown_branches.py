@@ -4,13 +4,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.func import entrypoint
 
-from reasoningbank_langgraph import (
-    Verdict,
-    create_consolidate,
-    create_extract,
-    create_judge,
-    create_retrieve,
-)
+from reasoningbank_langgraph import Verdict, create_consolidate, create_extract, create_judge, create_retrieve
 from tests.bank.thread_runs import CONFIG, MODEL, Looking, bank, loop, matts, run, tasks
 from tests.loop_fakes import indexed_memory
 

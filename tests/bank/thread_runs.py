@@ -2,11 +2,7 @@
 
 from itertools import count
 
-from reasoningbank_langgraph import (
-    MemoryBank,
-    create_matts,
-    create_reasoning_bank,
-)
+from reasoningbank_langgraph import MemoryBank, create_matts, create_reasoning_bank
 from tests.loop_fakes import learner
 
 CONFIG = {"configurable": {"thread_id": "t"}}

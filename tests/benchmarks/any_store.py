@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
@@ -25,6 +24,7 @@ from reasoningbank_langgraph import ChromaStore, MemoryBank
 from reasoningbank_langgraph.bank.exchange import jsonl
 from tests.postgres import servers, usable_programs
 
+from .loop import timed
 from .scale import NAMESPACE, Drawn, lesson
 
 DIMS = 384
@@ -46,8 +46,8 @@ def main() -> None:
         for number in range(options.rounds):
             new = [lesson(options.lessons + 3 * number + part) for part in range(3)]
             for name, bank in banks.items():
-                spent[name][0].append(milliseconds(lambda bank=bank, new=new: bank.add(new)))
-                spent[name][1].append(milliseconds(lambda bank=bank, new=new: bank.search(f"{new[0].task} And now?")))
+                spent[name][0].append(timed(lambda bank=bank, new=new: bank.add(new)))
+                spent[name][1].append(timed(lambda bank=bank, new=new: bank.search(f"{new[0].task} And now?")))
     print(f"{'':26}{'attempt':>10}{'':8}{'search':>10}")
     for name, both in spent.items():
         ratios = [
@@ -56,12 +56,6 @@ def main() -> None:
         ]
         write, search = map(median, both)
         print(f"{name:26}{write:7.1f} ms{ratios[0]:7.2f}x{search:7.1f} ms{ratios[1]:7.2f}x")
-
-
-def milliseconds(call: Any) -> float:
-    started = time.perf_counter()
-    call()
-    return (time.perf_counter() - started) * 1000
 
 
 class Listed(Drawn):

@@ -11,7 +11,6 @@ the median of all rounds, and how many times as fast as `packaged` each is; `cos
 from __future__ import annotations
 
 import argparse
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +21,7 @@ import numpy as np
 
 from reasoningbank_langgraph import default_embeddings
 
-from .scale import lesson
+from .scale import lesson, seconds
 
 TEXTS = 16
 LONGEST = 256
@@ -56,12 +55,6 @@ def main() -> None:
         cosine = (vectors[name] * vectors["packaged"]).sum(axis=1).min()
         ratios = usual[0] / one, usual[1] / together
         print(f"{name:12}{one:12.3f} s{ratios[0]:7.2f}x{together:10.3f} s{ratios[1]:7.2f}x{cosine:10.5f}")
-
-
-def seconds(call: Callable[[], object]) -> float:
-    started = time.process_time()
-    call()
-    return time.process_time() - started
 
 
 def packaged(threads: int) -> Embed:

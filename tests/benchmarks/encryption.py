@@ -13,14 +13,15 @@ import argparse
 import random
 import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.testing import HashEmbeddings
+
+from .loop import timed
 
 HERE = ("bench", "one")
 KEY = bytes(range(32))
@@ -50,20 +51,20 @@ def measured(folder: Path, key: bytes | None, items: int) -> dict[str, float]:
     lessons = list(_lessons(items))
     with _opened(folder, key) as store:
         batches = [lessons[start : start + AT_ONCE] for start in range(0, items, AT_ONCE)]
-        writes = [_timed(lambda batch=batch: store.batch(batch)) for batch in batches]  # type: ignore[misc]
+        writes = [timed(lambda batch=batch: store.batch(batch)) for batch in batches]  # type: ignore[misc]
         store.search((), query="word1", limit=3)  # so that what the next first search maps is kept
     found: dict[str, float] = {"write": statistics.median(writes)}
     stores: list[ChromaStore] = []
-    found["opening"] = _timed(lambda: stores.append(_opened(folder, key)))
+    found["opening"] = timed(lambda: stores.append(_opened(folder, key)))
     (store,) = stores
     queries = [f"word{number}" for number in range(SEARCHES)]
 
     def search(query: str) -> None:
         store.search(HERE, query=query, filter={"outcome": "success"}, limit=3)
 
-    found["first search"] = _timed(lambda: search("word1"))
-    found["search"] = statistics.median(_timed(lambda query=query: search(query)) for query in queries)  # type: ignore[misc]
-    found["closing"] = _timed(store.close)
+    found["first search"] = timed(lambda: search("word1"))
+    found["search"] = statistics.median(timed(lambda query=query: search(query)) for query in queries)  # type: ignore[misc]
+    found["closing"] = timed(store.close)
     found["megabytes"] = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
     return found
 
@@ -78,12 +79,6 @@ def _lessons(count: int) -> Iterator[PutOp]:
         words = rng.choices(WORDS, k=LENGTH)
         value = {"title": " ".join(words[:8]), "content": " ".join(words), "outcome": "success", "n": number}
         yield PutOp(HERE, str(number), value)
-
-
-def _timed(call: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    call()
-    return (time.perf_counter() - start) * 1000
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from reasoningbank_langgraph import ChromaStore, embeddings
 from reasoningbank_langgraph.cli import app
 from reasoningbank_langgraph.cli.demo import LEARNING_PROBLEMS, NEW_PROBLEMS
 from reasoningbank_langgraph.cli.demo_problems import draw_problems
-from reasoningbank_langgraph.cli.demo_report import DemoReport, DemoResult, mcnemar
+from reasoningbank_langgraph.cli.demo_report import DemoReport, DemoResult
 from reasoningbank_langgraph.local import model_choice
 from reasoningbank_langgraph.math_solver import MATH_NAMESPACE
 from reasoningbank_langgraph.math_solver.problems import Problem
@@ -96,11 +96,6 @@ def concluded(pairs):
     report = DemoReport(SimpleNamespace(), "bank")
     report.second_pass(len(pairs), pairs)
     return report.conclusion()
-
-
-@pytest.mark.parametrize(("fixed", "broken", "p"), [(0, 0, 1.0), (5, 0, 0.0625), (6, 0, 0.03125), (1, 8, 0.0390625)])
-def test_the_exact_test_is_that_of_mcnemar(fixed, broken, p):
-    assert mcnemar(fixed, broken) == mcnemar(broken, fixed) == pytest.approx(p)
 
 
 @pytest.mark.parametrize(

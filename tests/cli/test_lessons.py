@@ -189,11 +189,7 @@ def test_a_quarantine_leaves_what_was_superseded(folder):
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (("gran", "nobody"), "no 'nobody' in 'm': `bank show`"),
-        (("gran", ""), "no '' in 'm'"),
-        ((), "Missing"),
-    ],
+    [(("gran", "nobody"), "no 'nobody' in 'm': `bank show`"), (("gran", ""), "no '' in 'm'"), ((), "Missing")],
 )
 def test_a_mistyped_id_quarantines_nothing(folder, words, said):
     done = call("quarantine", *words, "--namespace", "m", "--bank", folder)

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from reasoningbank_langgraph import ChromaStore, MemoryBank, embeddings
-from reasoningbank_langgraph.local import model_choice
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.bank.test_redistil import OLD, Named, filled, in_use, newer
+from tests.cli.test_learn import choose
 from tests.cli.test_lessons import call
 
 
@@ -18,11 +18,6 @@ def folder(monkeypatch, tmp_path):
     with ChromaStore.from_path(tmp_path / "bank", embeddings=HashEmbeddings()) as store:
         filled(store)
     return tmp_path / "bank"
-
-
-def choose(monkeypatch, model):
-    chosen = model_choice.ResolvedModel(model, "a scripted model: for tests")
-    monkeypatch.setattr(model_choice, "resolve_model", lambda *_, **__: chosen)
 
 
 def titles(folder):

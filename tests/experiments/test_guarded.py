@@ -25,8 +25,7 @@ def both_arms(count, *, baseline=True, memory=False, aided="memory"):
 
 
 @pytest.mark.parametrize(
-    ("arm", "aided"),
-    [("guarded", "memory"), ("guarded+examples", "examples"), ("guarded+recurring", "recurring")],
+    ("arm", "aided"), [("guarded", "memory"), ("guarded+examples", "examples"), ("guarded+recurring", "recurring")]
 )
 def test_each_row_is_that_of_the_arm_the_guard_chooses(arm, aided):
     problems, rows = both_arms(40, aided=aided)

@@ -53,11 +53,7 @@ def test_its_control_makes_as_many_calls_and_is_shown_as_many_lessons(done):
 def test_it_is_compared_with_the_baseline_and_with_flat_retrieval(done):
     summary = summarise(done[1].results.rows, done[1].config)
     groups = {(found.arm, found.against): found.group for found in summary.comparisons}
-    assert groups == {
-        ("memory", "baseline"): "arm",
-        ("levels", "baseline"): "arm",
-        ("levels", "memory"): "levels",
-    }
+    assert groups == {("memory", "baseline"): "arm", ("levels", "baseline"): "arm", ("levels", "memory"): "levels"}
 
 
 @needs_extra

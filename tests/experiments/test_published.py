@@ -12,10 +12,7 @@ from reasoningbank_langgraph.experiments.results import ROWS, Results
 from . import worlds
 
 pytestmark = pytest.mark.slow
-RUNS = {
-    "phase1": ("baseline", "memory", "vote+matts"),
-    "stream": ("baseline", "memory"),
-}
+RUNS = {"phase1": ("baseline", "memory", "vote+matts"), "stream": ("baseline", "memory")}
 
 
 @pytest.fixture(params=RUNS)

@@ -39,12 +39,7 @@ def test_a_run_that_was_stopped_goes_on_and_ends_like_one_that_was_not(protocol,
     resumed = worlds.model()
     again = worlds.carry_out(settings, tmp_path / "cut", resumed)
     strip = {"seconds", "shown", "tokens_in", "tokens_out"}
-    told = [
-        sorted(
-            (row.model_dump_json(exclude=strip) for row in run.results.rows),
-        )
-        for run in (whole, again)
-    ]
+    told = [sorted(row.model_dump_json(exclude=strip) for row in run.results.rows) for run in (whole, again)]
     assert told[0] == told[1]
     lines = [json.loads(line) for line in again.results.path.read_text().splitlines()]
     assert len({(row["arm"], row["seed"], row["id"]) for row in lines}) == len(lines)

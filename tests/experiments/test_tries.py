@@ -19,7 +19,6 @@ from . import worlds
 pytestmark = pytest.mark.slow
 
 ARMS = ("baseline", "memory", "vote", "vote+memory", "half", "gated")
-SEVERAL = ("vote-3", "vote-3+memory", "half-3", "gated-3")
 
 
 def wavering(messages, seed):

@@ -217,10 +217,7 @@ if sys.argv[3] != "exit":
 
 def parent_process(program_path, model, then):
     return subprocess.Popen(
-        [sys.executable, "-c", PARENT, str(program_path), str(model), then],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
+        [sys.executable, "-c", PARENT, str(program_path), str(model), then], stdout=subprocess.PIPE, text=True, cwd=ROOT
     )
 
 

@@ -5,9 +5,7 @@ import json
 import pytest
 from langchain_core.messages import AIMessage
 
-from reasoningbank_langgraph import (
-    MemoryBank,
-)
+from reasoningbank_langgraph import MemoryBank
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.loop.test_loop import app, config
 from tests.loop_fakes import indexed_memory, learner, lessons, verdict

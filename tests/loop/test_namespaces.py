@@ -3,11 +3,7 @@
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from reasoningbank_langgraph import (
-    MemoryBank,
-    create_reasoning_bank,
-    create_retrieve,
-)
+from reasoningbank_langgraph import MemoryBank, create_reasoning_bank, create_retrieve
 from reasoningbank_langgraph.errors import (
     InvalidNamespaceLabelError,
     InvalidTaskError,

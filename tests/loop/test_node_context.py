@@ -9,13 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import ExecutionInfo, Runtime
 from langgraph.types import RetryPolicy
 
-from reasoningbank_langgraph import (
-    Attempt,
-    MemoryItem,
-    RetrievedMemory,
-    Verdict,
-    create_reasoning_bank,
-)
+from reasoningbank_langgraph import Attempt, MemoryItem, RetrievedMemory, Verdict, create_reasoning_bank
 from reasoningbank_langgraph.chat.tally import Tally
 from reasoningbank_langgraph.errors import MissingStoreError
 from reasoningbank_langgraph.events import TYPE, JudgedEvent, milliseconds_since

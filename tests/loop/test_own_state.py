@@ -23,9 +23,7 @@ from reasoningbank_langgraph import (
     create_judge,
     create_retrieve,
 )
-from reasoningbank_langgraph.errors import (
-    MissingStateError,
-)
+from reasoningbank_langgraph.errors import MissingStateError
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.loop.test_loop import app, config
 from tests.loop_fakes import indexed_memory, learner

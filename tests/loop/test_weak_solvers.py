@@ -3,13 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage
 
-from reasoningbank_langgraph import (
-    MemoryBank,
-    ReasoningBankMiddleware,
-    Scaling,
-    create_matts,
-    create_reasoning_bank,
-)
+from reasoningbank_langgraph import MemoryBank, ReasoningBankMiddleware, Scaling, create_matts, create_reasoning_bank
 from reasoningbank_langgraph.math_solver import create_math_solver
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.bank.test_bank import lesson

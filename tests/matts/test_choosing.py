@@ -4,9 +4,7 @@ from functools import partial
 
 import pytest
 
-from reasoningbank_langgraph.matts.selectors import (
-    chosen_by_function,
-)
+from reasoningbank_langgraph.matts.selectors import chosen_by_function
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.loop_fakes import lessons, verdict
 from tests.matts.test_select import STATE, named, rollouts

@@ -11,13 +11,7 @@ from reasoningbank_langgraph.math_answers import final_answer, same_answer
 from reasoningbank_langgraph.matts.records import Failure, Rollout
 from reasoningbank_langgraph.matts.scaling import Scaling
 from reasoningbank_langgraph.matts.scores import score
-from reasoningbank_langgraph.matts.selectors import (
-    RolloutSelector,
-    Selection,
-    by_rank,
-    settle,
-    without_reference,
-)
+from reasoningbank_langgraph.matts.selectors import RolloutSelector, Selection, by_rank, settle, without_reference
 from reasoningbank_langgraph.matts.votes import group_answers
 from tests.matts_fakes import CONFIG, TASK, matts, solving
 

@@ -145,10 +145,7 @@ def test_the_selection_tells_votes_failures_and_what_was_skipped_and_an_event_te
         "ids": [],
     }
     selection = graph.get_state(CONFIG).values["selection"]
-    assert selection["votes"] == [
-        {"answer": "4", "rollouts": [0, 2, 4]},
-        {"answer": "5" * 120, "rollouts": [3]},
-    ]
+    assert selection["votes"] == [{"answer": "4", "rollouts": [0, 2, 4]}, {"answer": "5" * 120, "rollouts": [3]}]
     assert selection["rollouts"] == {"run": 5, "failed": 1, "skipped": 0, "ended": "all"}
     assert selection["tokens"] == {"used": 0, "saved": 0}
 

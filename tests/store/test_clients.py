@@ -2,11 +2,7 @@
 
 import pytest
 
-from reasoningbank_langgraph.errors import (
-    StoreCorruptedError,
-    StoreError,
-    StoreUnavailableError,
-)
+from reasoningbank_langgraph.errors import StoreCorruptedError, StoreError, StoreUnavailableError
 from reasoningbank_langgraph.store import ChromaStore, retry
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.store.folder.test_opening import HERE

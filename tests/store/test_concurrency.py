@@ -158,7 +158,7 @@ def pair_on_a_server(port, embeddings):
         "in memory",
         pytest.param("in Chroma", marks=pytest.mark.slow),
         pytest.param("on a server", marks=pytest.mark.network),
-    ],
+    ]
 )
 def pair(request, folder, embeddings):
     """A store to write with and a store to read with."""

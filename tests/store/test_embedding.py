@@ -58,11 +58,7 @@ OPS = [
 
 def test_a_batch_embeds_each_text_once_and_all_documents_together(counting):
     counting.batch(OPS)
-    assert counting.embeddings.asked == [
-        ("documents", ["same", "other", "last"]),
-        ("query", "one"),
-        ("query", "two"),
-    ]
+    assert counting.embeddings.asked == [("documents", ["same", "other", "last"]), ("query", "one"), ("query", "two")]
 
 
 async def test_an_asynchronous_batch_uses_the_asynchronous_methods(counting):

@@ -101,10 +101,7 @@ def test_a_refresh_keeps_in_memory_and_in_chroma_the_same_times(store, clock):
     clock.seconds += 60
     store.search(HERE)
     in_memory = {key: entry(store, key).expires for key in ("0", "1", "2", "for ever")}
-    assert in_memory == {
-        **{str(n): (clock.seconds + (10 + n) * 60) * 10**6 for n in range(3)},
-        "for ever": 0,
-    }
+    assert in_memory == {**{str(n): (clock.seconds + (10 + n) * 60) * 10**6 for n in range(3)}, "for ever": 0}
     store._collection.invalidate()
     assert {key: entry(store, key).expires for key in in_memory} == in_memory
 

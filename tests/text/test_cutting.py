@@ -4,9 +4,7 @@ import re
 
 import pytest
 
-from reasoningbank_langgraph.text import (
-    fence,
-)
+from reasoningbank_langgraph.text import fence
 from reasoningbank_langgraph.text.fencing import cut
 from tests.fence_checks import inside, problem_in_text
 

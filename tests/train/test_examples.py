@@ -66,11 +66,7 @@ def test_of_a_task_the_shortest_chains_are_kept_and_copies_are_not(tmp_path):
         "All in all: 48 + 48 / 2 = 72. \\boxed{72}",
     ]
     bank = bank_of(*(attempt(f"a{number}", text=text) for number, text in enumerate(texts)))
-    assert left_out(bank, tmp_path / "out", samples=2) == {
-        "same text": 1,
-        "same chain": 1,
-        "longer than those kept": 1,
-    }
+    assert left_out(bank, tmp_path / "out", samples=2) == {"same text": 1, "same chain": 1, "longer than those kept": 1}
     assert said(rows_in(tmp_path / "out")) == sorted([texts[4], texts[0]])
 
 

@@ -21,10 +21,7 @@ from reasoningbank_langgraph.train.harvest import harvest, read_card
 from tests.loop_fakes import indexed_memory, learner
 from tests.train.attempts import NAMESPACE, TASKS, attempt, bank_of, left_out, rows_in, said
 
-TWO = [
-    attempt("a"),
-    attempt("b", TASKS[1], "63 / 9 = 7, so each gets \\boxed{7}."),
-]
+TWO = [attempt("a"), attempt("b", TASKS[1], "63 / 9 = 7, so each gets \\boxed{7}.")]
 
 
 def solved(replies, store, **options):

@@ -34,11 +34,7 @@ from reasoningbank_langgraph.extraction.contrast import CONTRAST_HASH, make_grou
 from reasoningbank_langgraph.extraction.extractor import PROMPT_HASH
 from reasoningbank_langgraph.extraction.metadata import Metadata, labelled
 from reasoningbank_langgraph.extraction.results import IDS
-from reasoningbank_langgraph.extraction.waiting import (
-    episodes_of,
-    judged_group,
-    overturned,
-)
+from reasoningbank_langgraph.extraction.waiting import episodes_of, judged_group, overturned
 from reasoningbank_langgraph.namespaces import EPISODES, PENDING, beside
 from reasoningbank_langgraph.policies import Policy, Trial
 from reasoningbank_langgraph.records import Episode, FailureKind, MemoryItem, PendingAttempt, Verdict, utc_now

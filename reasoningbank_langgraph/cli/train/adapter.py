@@ -25,8 +25,7 @@ Several = Annotated[Path, typer.Argument(help="Folder of the adapters.")]
 
 @adapter_app.command("list")
 def list_command(
-    folder: Several,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one adapter a line as JSON.")] = False,
+    folder: Several, as_json: Annotated[bool, typer.Option("--json", help="Print one adapter a line as JSON.")] = False
 ) -> None:
     """List the adapters of a folder, which one is in use, and how each did in its trial."""
     from reasoningbank_langgraph.train.adapters import list_adapters

@@ -10,13 +10,7 @@ from reasoningbank_langgraph.experiments.report.differences import Rows, listed_
 from reasoningbank_langgraph.experiments.report.plots import Picture
 from reasoningbank_langgraph.experiments.report.rendering import environment
 from reasoningbank_langgraph.experiments.summary import LeakAudit, NearDuplicate, Summary
-from reasoningbank_langgraph.experiments.wording import (
-    NEAR_COPY,
-    QUESTIONS,
-    below_heading,
-    heading,
-    main_comparison,
-)
+from reasoningbank_langgraph.experiments.wording import NEAR_COPY, QUESTIONS, below_heading, heading, main_comparison
 
 SentPrompts = Mapping[str, Sequence[tuple[str, str]]]
 """Messages as (role, text), by arm."""

@@ -121,13 +121,14 @@ def _scaling(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fi
     modes = list(dict.fromkeys(arm.mode for arm in arms if arm.attempts > 1))
     if not modes:
         return None
+    arms.sort(key=lambda arm: arm.attempts)
     figure, axes = canvas([2.5] * (len(modes) - 1) + [2.9], theme)
     for axis, mode in zip(axes, modes, strict=True):
         title(axis, f"{mode.capitalize()} attempts: accuracy and pass@k", theme)
         on_panel = [arm for arm in arms if arm.bank is None and (arm.attempts == 1 or arm.mode == mode)]
         for place, (kind, (name, *_joined)) in enumerate(_LINES.items()):
             alike = [arm for arm in on_panel if _line_of(arm) == kind]
-            ordered = [(arm.attempts + (place - 1) * 0.03, summaries[arm.name]) for arm in sorted(alike, key=_attempts)]
+            ordered = [(arm.attempts + (place - 1) * 0.03, summaries[arm.name]) for arm in alike]
             _scaling_lines(axis, ordered, name, kind, theme)
         share_axis(axis.yaxis)
         axis.set_xticks(sorted({arm.attempts for arm in arms}))
@@ -135,10 +136,6 @@ def _scaling(_: Sequence[ResultRow], summary: Summary, theme: Theme) -> tuple[Fi
     axes[-1].set_xlabel(_attempts_label(summary), fontsize=10.5, color=theme.muted)
     key(figure, theme)
     return figure, f"Accuracy and pass@k over the number of attempts, {' and '.join(modes)}; figures in the table."
-
-
-def _attempts(arm: Arm) -> int:
-    return arm.attempts
 
 
 def _scaling_lines(axes: Axes, arms: Sequence[tuple[float, ArmSummary]], name: str, kind: str, theme: Theme) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.experiments.arms import present_name
@@ -31,6 +31,7 @@ from reasoningbank_langgraph.files import whole_lines, write_whole
 from reasoningbank_langgraph.records import Record
 
 REPORT = "report.html"
+Kept = TypeVar("Kept", bound=Record)
 
 
 def write_report(out: Path) -> Summary:
@@ -54,7 +55,9 @@ def write_report(out: Path) -> Summary:
     rows = [row.model_copy(update={"arm": present_name(row.arm, config.protocol)}) for row in Results(out).rows]
     if not rows:
         raise ExperimentError(f"{out} holds no results yet: let the experiment run first")
-    summary = summarise(rows, config, _duplicates(out), _origin(out), _leaks(out), _adapters(out), read_cycles(out))
+    duplicates, adapters = _each(NearDuplicate, out / DUPLICATES), _each(AdapterSummary, out / ADAPTERS)
+    origin, leaks = _one(Origin, out / ORIGIN), _one(LeakAudit, out / LEAKS)
+    summary = summarise(rows, config, duplicates, origin, leaks, adapters, read_cycles(out))
     pictures = draw(rows, summary)
     for name, picture in pictures.items():
         (out / name).write_bytes(picture.light)
@@ -73,29 +76,17 @@ def _config(out: Path) -> ExperimentConfig:
     return ExperimentConfig.model_validate_json(json.dumps(_json(path)))  # a file, maybe of an earlier version
 
 
-def _duplicates(out: Path) -> list[NearDuplicate]:
-    path = out / DUPLICATES
-    return [NearDuplicate.model_validate(entry) for entry in _json(path)] if path.exists() else []
-
-
-def _adapters(out: Path) -> list[AdapterSummary]:
-    path = out / ADAPTERS
-    return [AdapterSummary.model_validate(entry) for entry in _json(path)] if path.exists() else []
-
-
 def read_cycles(out: Path) -> list[CycleSummary]:
     """Return the cycles of a run that have ended."""
     return [CycleSummary.model_validate_json(line) for line in whole_lines(out / CYCLES)]
 
 
-def _origin(out: Path) -> Origin | None:
-    path = out / ORIGIN
-    return Origin.model_validate(_json(path)) if path.exists() else None
+def _one(kind: type[Kept], path: Path) -> Kept | None:
+    return kind.model_validate(_json(path)) if path.exists() else None
 
 
-def _leaks(out: Path) -> LeakAudit | None:
-    path = out / LEAKS
-    return LeakAudit.model_validate(_json(path)) if path.exists() else None
+def _each(kind: type[Kept], path: Path) -> list[Kept]:
+    return [kind.model_validate(entry) for entry in _json(path)] if path.exists() else []
 
 
 def _write(path: Path, record: Record) -> None:

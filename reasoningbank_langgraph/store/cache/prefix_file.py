@@ -147,13 +147,7 @@ class _Loader:
     """Makes the items of one namespace from the file, each when it is first needed."""
 
     def __init__(
-        self,
-        namespace: Namespace,
-        keys: list[str],
-        heads: _Texts,
-        texts: _Texts,
-        start: int,
-        cipher: BankCipher | None,
+        self, namespace: Namespace, keys: list[str], heads: _Texts, texts: _Texts, start: int, cipher: BankCipher | None
     ) -> None:
         self.namespace, self.keys = namespace, keys
         self._heads, self._texts, self._start, self._cipher = heads, texts, start, cipher

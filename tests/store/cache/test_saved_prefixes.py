@@ -216,10 +216,7 @@ store.close()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "where",
-    ["writing", "0", "1", "3", "5", "7", "list", "after"],
-)
+@pytest.mark.parametrize("where", ["writing", "0", "1", "3", "5", "7", "list", "after"])
 def test_a_kill_at_any_step_leaves_the_truth_and_nothing_besides(folder, filled, where):
     assert run_forked(PREAMBLE + KILLED, folder, where)[0] == -signal.SIGKILL
     with opened(folder) as store:

@@ -39,10 +39,7 @@ def test_an_empty_folder_becomes_private(tmp_path, embeddings, given):
     folder = made(tmp_path / "bank", given)
     with ChromaStore.from_path(folder, embeddings=embeddings):
         assert mode(folder) & 0o777 == 0o700
-        assert {path.name: mode(path) for path in folder.iterdir()} == {
-            "chroma.sqlite3": 0o600,
-            "writer.lock": 0o600,
-        }
+        assert {path.name: mode(path) for path in folder.iterdir()} == {"chroma.sqlite3": 0o600, "writer.lock": 0o600}
 
 
 def test_a_bank_that_others_could_read_becomes_private_with_every_file_in_it(folder, embeddings):

@@ -8,15 +8,7 @@ from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph import ChromaStore
 from reasoningbank_langgraph.errors import StoreCorruptedError, StoreError
-from reasoningbank_langgraph.store.chroma_files import (
-    HEADER,
-    LENGTHS,
-    LINKS,
-    NAMES,
-    VECTORS,
-    index_folders,
-    is_whole,
-)
+from reasoningbank_langgraph.store.chroma_files import HEADER, LENGTHS, LINKS, NAMES, VECTORS, index_folders, is_whole
 from reasoningbank_langgraph.store.folder.serving import serve
 from reasoningbank_langgraph.store.without_embedder import open_without_embedder
 from reasoningbank_langgraph.testing import HashEmbeddings

@@ -13,15 +13,9 @@ from reasoningbank_langgraph.store.chroma_files import index_folders
 from reasoningbank_langgraph.store.maintenance import migration
 from reasoningbank_langgraph.store.row_layout import item_id, row_id
 from reasoningbank_langgraph.testing import HashEmbeddings
+from tests.store.maintenance.test_reindex import HERE, fill
 
-HERE = ("a", "b")
 INDEX = {"embed": HashEmbeddings(), "fields": ["text", "more"]}
-
-
-def fill(store, count=20):
-    store.batch([PutOp(HERE, str(n), {"text": f"number {n}", "more": f"more of {n}", "n": n}) for n in range(count)])
-    store.put(HERE, "dark", {"text": "hidden"}, index=False)
-    store.put(("c",), "paths", {"tags": ["red", "blue"]}, index=["tags[*]"])
 
 
 def everything(store):
