@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class _Turn:
+class _Lock:
     """The lock of a bank, and the thread whose event loop holds it, if one does."""
 
     def __init__(self) -> None:
         self.lock, self.loop = threading.Lock(), 0
 
+    def locked(self) -> bool:
+        return self.lock.locked()
 
-_turns: WeakKeyDictionary[BaseStore, dict[Namespace, _Turn]] = WeakKeyDictionary()
+
+_locks: WeakKeyDictionary[BaseStore, dict[Namespace, _Lock]] = WeakKeyDictionary()
 _registry = threading.Lock()
 _POLL_SECONDS = 0.002
 
@@ -38,16 +41,16 @@ def _begin_anew() -> None:
     """Give a forked child new locks: a parent's thread that holds one does not exist in the child to release it."""
     global _registry  # noqa: PLW0603
     _registry = threading.Lock()
-    _turns.clear()
+    _locks.clear()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew)
 
 
-def _turn_in(store: BaseStore, namespace: Namespace) -> _Turn:
+def _lock_of(store: BaseStore, namespace: Namespace) -> _Lock:
     with _registry:
-        return _turns.setdefault(store, {}).setdefault(namespace, _Turn())
+        return _locks.setdefault(store, {}).setdefault(namespace, _Lock())
 
 
 @contextmanager
@@ -57,25 +60,25 @@ def writing(store: BaseStore, namespace: Namespace) -> Iterator[None]:
     Raises:
         BusyBankError: an event loop of this thread holds it: it would wait for itself.
     """
-    turn = _turn_in(store, namespace)
-    if turn.loop == threading.get_ident():
+    held = _lock_of(store, namespace)
+    if held.loop == threading.get_ident():
         raise BusyBankError(namespace)
-    with turn.lock:
+    with held.lock:
         yield
 
 
 @asynccontextmanager
 async def awriting(store: BaseStore, namespace: Namespace) -> AsyncIterator[None]:
     """Hold the bank's lock while writing without blocking the loop; threads and other loops wait for it."""
-    turn = _turn_in(store, namespace)
-    while not turn.lock.acquire(blocking=False):  # noqa: ASYNC110 - a thread may hold it, which no event covers
+    held = _lock_of(store, namespace)
+    while not held.lock.acquire(blocking=False):  # noqa: ASYNC110 - a thread may hold it, which no event covers
         await asyncio.sleep(_POLL_SECONDS)
-    turn.loop = threading.get_ident()
+    held.loop = threading.get_ident()
     try:
         yield
     finally:
-        turn.loop = 0
-        turn.lock.release()
+        held.loop = 0
+        held.lock.release()
 
 
 async def to_its_end(write: Coroutine[Any, Any, Result]) -> Result:

@@ -1,10 +1,12 @@
 """A turn of an agent is learned once, whatever is retried, resumed, replayed or forked, and on its own branch."""
 
 import pytest
+from langchain_core.tools import tool
+from langgraph.types import Command, interrupt
 
 from reasoningbank_langgraph import ReasoningBankMiddleware
 from reasoningbank_langgraph.testing import ScriptedChatModel, ScriptedToolModel
-from tests.agents.agent_fakes import BANK, FENCE, agent, bank, replies, say, thread, titles
+from tests.agents.agent_fakes import BANK, FENCE, agent, bank, bank_with, call, replies, say, thread, titles
 from tests.killed import found_by
 from tests.loop_fakes import Switched, indexed_memory, learner, lessons, verdict
 
@@ -115,3 +117,25 @@ def test_killed_at_every_step_that_leaves_something_on_disk_an_agent_learns_its_
         assert life["before"] in ([], life["ids"]), point
         if point.startswith(("before", "after")):
             assert life["asked"] == 0, point
+
+
+def test_a_turn_whose_tools_ask_a_person_again_and_again_is_shown_lessons_to_its_end_and_judged_once():
+    @tool
+    def pay(amount: int) -> str:
+        """Pay a bill."""
+        return f"{interrupt('May I?')}: paid {amount}"
+
+    attempts = []
+    memory = ReasoningBankMiddleware(
+        model=learner(), namespace=BANK, judge=lambda attempt: not attempts.append(attempt)
+    )
+    store, model = bank_with(), replies(call("pay", amount=5), call("pay", "c2", amount=7), "All is paid.")
+    app = agent(model, store=store, memory=memory, tools=[pay])
+    app.invoke(say("Pay both bills"), thread())
+    for _ in range(2):
+        assert attempts == []
+        app.invoke(Command(resume="yes"), thread())
+    assert [FENCE in "".join(message.text for message in request) for request in model.calls] == [True] * 3
+    (attempt,) = attempts
+    assert (attempt.task, attempt.answer) == ("Pay both bills", "All is paid.")
+    assert len(bank(store).episodes()) == 1

@@ -106,25 +106,6 @@ async def test_an_agent_that_waits_for_a_person_is_judged_once_when_it_is_done(d
     assert len(bank(store).episodes()) == 1
 
 
-def test_a_turn_whose_tools_ask_a_person_again_and_again_is_shown_lessons_to_its_end_and_judged_once():
-    @tool
-    def pay(amount: int) -> str:
-        """Pay a bill."""
-        return f"{interrupt('May I?')}: paid {amount}"
-
-    judged, memory = watched()
-    store, model = bank_with(), replies(call("pay", amount=5), call("pay", "c2", amount=7), "All is paid.")
-    app = agent(model, store=store, memory=memory, tools=[pay])
-    app.invoke(say("Pay both bills"), thread())
-    for _ in range(2):
-        assert judged.attempts == []
-        app.invoke(Command(resume="yes"), thread())
-    assert [FENCE in "".join(message.text for message in request) for request in model.calls] == [True] * 3
-    (attempt,) = judged.attempts
-    assert (attempt.task, attempt.answer) == ("Pay both bills", "All is paid.")
-    assert len(bank(store).episodes()) == 1
-
-
 def test_a_new_message_in_place_of_a_decision_begins_another_attempt():
     judged, memory = watched()
     app = agent(
