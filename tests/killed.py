@@ -6,7 +6,6 @@ They are forked from a process that has made the imports, which take longer than
 import json
 import multiprocessing
 import os
-import runpy
 import sys
 import tempfile
 from pathlib import Path
@@ -21,7 +20,7 @@ def run_forked(program, *arguments, timeout=120):
     """Run a program to its end, without what an interpreter does at its own.
 
     Args:
-        program: lines of Python, or the name of a module of the tests.
+        program: lines of Python.
         arguments: of the program, from `sys.argv[1]`.
         timeout: seconds that it may take.
 
@@ -41,15 +40,13 @@ def _become(program, said, arguments):
     os.chdir(REPOSITORY)
     os.dup2(os.open(said, os.O_WRONLY), 1)
     sys.argv[1:] = arguments
-    if "\n" in program:
-        exec(program, {"__name__": "__main__"})
-    else:
-        runpy.run_module(f"tests.{program}", run_name="__main__")
+    exec(program, {"__name__": "__main__"})
     sys.stdout.flush()
 
 
 def found_by(module, *arguments, timeout=600):
     """Return what a module of the tests printed as JSON."""
-    code, said = run_forked(module, *arguments, timeout=timeout)
+    program = f"import runpy; runpy.run_module('tests.{module}', run_name='__main__')"
+    code, said = run_forked(program, *arguments, timeout=timeout)
     assert code == 0, said
     return json.loads(said)

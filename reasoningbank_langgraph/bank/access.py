@@ -131,17 +131,16 @@ class StoreAccess:
 
     def _has_attempt(self, digest: str) -> Ops[bool]:
         for namespace in (beside(self.namespace, EPISODES), self.namespace, beside(self.namespace, LEFT_OUT)):
-            rows: Sequence[Any] = yield from rows_where(namespace, {"attempt_digest": digest})
-            if (yield from rows_then(namespace, self._past, rows)) if self._past else rows:
+            if (yield from self._rows(namespace, {"attempt_digest": digest})):
                 return True
         return False
 
     def _episodes(self) -> Ops[list[Episode]]:
         return [to_episode(row) for row in (yield from self._rows(beside(self.namespace, EPISODES)))]
 
-    def _rows(self, namespace: Namespace) -> Ops[Sequence[Any]]:
-        """Return the rows of a namespace, as they are now or were then."""
-        rows: Sequence[Any] = yield from rows_where(namespace, {})
+    def _rows(self, namespace: Namespace, where: Mapping[str, Any] | None = None) -> Ops[Sequence[Any]]:
+        """Return the rows of a namespace that meet a filter, as they are now or were then."""
+        rows: Sequence[Any] = yield from rows_where(namespace, where or {})
         return (yield from rows_then(namespace, self._past, rows)) if self._past else rows
 
     def _read(self, operation: Ops[Result]) -> Result:

@@ -147,15 +147,13 @@ def _single(name: str) -> Arm:
         "written": "written example",
         "levels": "retrieved",
         "long": "none",
-        "guarded": "retrieved",
-        "guarded+examples": "examples",
-        "guarded+recurring": "examples",
         **dict.fromkeys(TUNED, "none"),
         "adapter+memory": "retrieved",
     }
     solver = name.partition("+")[0] if name in TUNED else ""
-    more, copies = EVERY_STEP if name == "long" else "", "recurring" in name
-    return Arm(name, kinds[name], levels=name == "levels", copies=copies, more=more, solver=solver)
+    shown = guarded_by(name) or name
+    more, copies = EVERY_STEP if name == "long" else "", shown.startswith("recurring")
+    return Arm(name, kinds[shown], levels=name == "levels", copies=copies, more=more, solver=solver)
 
 
 def _partly_aided(config: ExperimentConfig, kind: str, shown: str) -> list[Arm]:

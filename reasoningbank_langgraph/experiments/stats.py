@@ -97,10 +97,10 @@ def mean_difference(differences: Sequence[float]) -> Interval | None:
     """
     if not differences:
         return None
-    z = NormalDist().inv_cdf(1 - ALPHA / 2)
     if not any(differences):
-        unseen = z * z / (len(differences) + z * z)
+        _, unseen = wilson(0, len(differences))
         return Interval(value=0.0, low=-unseen, high=unseen, method="wilson")
+    z = NormalDist().inv_cdf(1 - ALPHA / 2)
     total = len(differences) + 2
     centre, square = sum(differences) / total, (sum(one * one for one in differences) + 1) / total
     half = z * sqrt((square - centre * centre) / total)

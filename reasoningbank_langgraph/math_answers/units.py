@@ -19,6 +19,7 @@ _SAME = {
 }  # fmt: skip
 _SHORT = {"cm", "mm", "km", "kg", "mg", "ml", "ft", "yd", "mi", "lb", "lbs", "oz", "in", "min", "sec", "hr", "hrs",
           "mph", "kph", "kmh", "usd", "day", "sq", "per"}  # fmt: skip
+_NAMED = _SAME.keys() | _SAME.values() | _SHORT
 _COUNTED_TEXT = (
     "man men boy kid cup egg hen cow pig cat dog fox ant bee box bag can jar cap hat toy pen pie nut car bus bed ton "
     "row set way job gem"
@@ -97,7 +98,7 @@ def _is_measure(tokens: list[Token], *, gap: bool) -> bool:
     rest = [token.text for token in tokens if token.kind not in ("text", "letters")]
     if not words or rest not in ([], ["^", "2"], ["^", "3"], ["^", "{", "2", "}"], ["^", "{", "3", "}"]):
         return False
-    known = _SAME.keys() | _SAME.values() | _SHORT | (_LETTERS if gap else set())
+    known = _NAMED | _LETTERS if gap else _NAMED
     return any(token.kind == "text" or len(token.text) > 3 for token in tokens) or all(word in known for word in words)
 
 
@@ -129,8 +130,7 @@ def _split_trailing(tokens: list[Token]) -> tuple[list[Token], str]:
 
 def _is_rate(of: Token, per: str) -> bool:
     """Say whether `60 km/h` ends with a unit: single letters on both sides may be variables."""
-    names = _SAME.keys() | _SAME.values() | _SHORT
-    return of.gap and _one_word(of.text.lower()) in names - _LETTERS and _one_word(per) in names | _LETTERS
+    return of.gap and _one_word(of.text.lower()) in _NAMED - _LETTERS and _one_word(per) in _NAMED | _LETTERS
 
 
 def _is_function_near(tokens: list[Token]) -> bool:

@@ -50,7 +50,7 @@ async def test_a_plain_write_in_a_loop_that_is_writing_is_refused_and_in_a_threa
     assert bank.get("a").status == "active"
 
 
-async def test_the_next_writer_waits_for_a_write_whose_caller_was_cancelled(folder, monkeypatch):
+async def test_the_next_writer_waits_for_a_write_whose_caller_was_cancelled(tmp_path, monkeypatch):
     begun, commit = threading.Event(), Writer.commit
 
     def slow(self, changes, vectors):
@@ -59,7 +59,7 @@ async def test_the_next_writer_waits_for_a_write_whose_caller_was_cancelled(fold
             time.sleep(0.2)
         commit(self, changes, vectors)
 
-    with ChromaStore.from_path(folder, embeddings=HashEmbeddings()) as store:
+    with ChromaStore.from_path(tmp_path / "bank", embeddings=HashEmbeddings()) as store:
         bank = MemoryBank(store, NAMESPACE)
         bank.add([lesson("a")])
         monkeypatch.setattr(Writer, "commit", slow)
@@ -93,8 +93,3 @@ async def test_a_write_that_fails_after_its_caller_was_cancelled_leaves_the_bank
     monkeypatch.undo()
     await bank.aadd([lesson("b")])
     assert [item.id for item in bank.items()] == ["b"]
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return tmp_path / "bank"

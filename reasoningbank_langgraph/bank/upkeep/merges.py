@@ -119,7 +119,7 @@ def add_sources(puts: Sequence[PutOp], rows: Iterable[Item]) -> None:
         rows: the bank.
     """
     new = {op.key: cast("dict[str, Any]", op.value) for op in puts if op.value}
-    merged = [value for name, value in new.items() if value["supersedes"] and value["experience_id"] == name]
+    merged = [value for name, value in new.items() if _is_merged(name, value)]
     values = {row.key: row.value for row in rows} | new if merged else new
     for value in merged:
         value["sources"] = _sources(value["supersedes"], values)
@@ -168,6 +168,11 @@ def _common(values: Iterable[str | None]) -> str | None:
     return several.pop() if len(several) == 1 else None
 
 
+def _is_merged(name: str, value: Mapping[str, Any]) -> bool:
+    """Say whether a lesson was merged, as `_merged` names it: others supersede too, as those of a later verdict."""
+    return bool(value["supersedes"] and value["experience_id"] == name)
+
+
 def _sources(names: Iterable[str], values: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what says of each of these lessons which tasks and branches may see it; of merged ones, of their own."""
     found: dict[str, dict[str, Any]] = {}
@@ -180,7 +185,7 @@ def _sources(names: Iterable[str], values: Mapping[str, Mapping[str, Any]]) -> l
         value = values[name]
         if known := value.get("sources"):
             found |= {source["id"]: source for source in known}
-        elif value["supersedes"] and value["experience_id"] == name:
+        elif _is_merged(name, value):
             ahead += value["supersedes"]
         else:
             line = {field: value["provenance"].get(field) for field in ("line", "origin", "after")}
