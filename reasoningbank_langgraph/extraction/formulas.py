@@ -21,8 +21,8 @@ from reasoningbank_langgraph.parsing import ParsedItems
 from reasoningbank_langgraph.parsing.replies import read_reply
 from reasoningbank_langgraph.records import Attempt
 
-_LONGEST, _MOST_GIVENS, _MOST_STEPS, _BITS = 2_000, 6, 4, 400
-"""Characters of a program, quantities and steps of a lesson, and bits of a number on the way."""
+_LONGEST, _MOST_PARTS, _MOST_GIVENS, _MOST_STEPS, _BITS = 2_000, 600, 6, 4, 400
+"""Characters of a program and nodes of its tree, quantities and steps of a lesson, and bits of a number on the way."""
 _CODE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
 _NAME = re.compile(r"(?=\w*[A-Za-z]{3})[A-Za-z][A-Za-z0-9_]{0,59}")
 """With a word in it: "a1" and "n" say nothing without their problem."""
@@ -113,11 +113,13 @@ def _read(text: str) -> Program | None:
     if len(code) > _LONGEST or "\\" in code:  # an escape in a text would make the parser warn
         return None
     try:
-        body = ast.parse(code).body
+        tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    if len(list(ast.walk(tree))) > _MOST_PARTS:  # what follows goes as deep as a sum is long
+        return None
     values: dict[str, ast.expr] = {}
-    for line in body:
+    for line in tree.body:
         if isinstance(line, ast.Expr):
             continue  # print(total): what is computed is in the assignments
         target = line.targets[0] if isinstance(line, ast.Assign) and len(line.targets) == 1 else None

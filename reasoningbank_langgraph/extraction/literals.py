@@ -13,6 +13,10 @@ _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s*|[\"“(]\s*)$")
 _LINK = re.compile(r"(?:https?://|www\.)[^\s)>\]]+", re.IGNORECASE)
+_ONE_WORD = re.compile(rf"(?:(?i:{_LINK.pattern})|{_WORD.pattern}|[A-Z0-9]+(?:[-_#.][A-Z0-9]+)*)$")
+"""What is found in a text as one of its words, numbers, identifiers or links."""
+_LONGEST_ANSWER = 200
+"""Characters: a longer one is a text of its own."""
 _ROUND = {"10", "100", "1000", "60", "24", "7", "12", "360", "180", "365"}
 """Numbers that belong to no task: powers of ten, and the parts of hours, days, weeks, years and angles."""
 _OPENING_WORDS = """
@@ -60,8 +64,14 @@ def named_literals(text: str, literals: frozenset[str]) -> list[str]:
     """Return the literals that the text names, sorted."""
     words = set(map(_stem, _WORD.findall(text)))
     present = words | set(_numbers(text)) | set(_LINK.findall(text)) | identifiers(text)
-    stated = {match.group(1).replace(",", "") for match in re.finditer(r"(?:=|\bis)\s*\$?(\d[\d,.]*\d|\d)", text)}
-    return sorted((present & literals) | {f"={value}" for value in stated if f"={value}" in literals})
+    phrases = (literal for literal in literals if not _ONE_WORD.match(literal))
+    return sorted((present & literals) | {phrase for phrase in phrases if _states(text, phrase)})
+
+
+def _states(text: str, phrase: str) -> bool:
+    """Say whether an answer stands in a text as such, and not as a part of a longer word or number."""
+    before = r"(?:=|\bis)\s*\$?" if phrase[0] == "=" else r"(?<!\w)"
+    return bool(re.search(rf"{before}{re.escape(phrase.removeprefix('='))}(?!\w|[.,/:]\d)", text))
 
 
 def _stem(word: str) -> str:
@@ -73,10 +83,18 @@ def _numbers(text: str) -> list[str]:
 
 
 def _answers(attempt: Attempt) -> set[str]:
-    """The final answer, also where it is one digit: then only as `= 8` or `is 8`, or every count would be one."""
+    """The final answer, also where it is one digit or as short as `3/4`: then only as `= 8` or `is 8`."""
     found = extract_answer(attempt.answer or "").text or ""
-    candidates = {text.strip() for text in (found, attempt.reference or "") if text.strip()}
-    return {f"={text}" if len(text) == 1 else text for text in candidates if text not in _ROUND}
+    candidates = {_plain(text.strip()) for text in (found, attempt.reference or "")}
+    return {
+        text if re.search(r"\w\w", text) else f"={text}"
+        for text in candidates
+        if text not in _ROUND and 0 < len(text) <= _LONGEST_ANSWER
+    }
+
+
+def _plain(text: str) -> str:
+    return text.replace(",", "") if _NUMBER.fullmatch(text) else text
 
 
 def _names(text: str) -> set[str]:

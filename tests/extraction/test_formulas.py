@@ -148,3 +148,12 @@ def test_what_is_no_short_arithmetic_with_the_right_result_gives_no_lesson(progr
     assert parse_formula(AIMessage("part = 51\ntotal = part + part"), attempt()).items
     found = parse_formula(AIMessage(program), attempt())
     assert (found.items, found.reason) == ([], "unparsed")
+
+
+def test_a_long_sum_is_refused_however_deep_the_call_is():
+    def called_from(depth):
+        if depth:
+            return called_from(depth - 1)
+        return parse_formula(AIMessage("part = 51\ntotal = part + part" + "+0" * 900), attempt())
+
+    assert called_from(500).reason == "unparsed"

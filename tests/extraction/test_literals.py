@@ -58,6 +58,29 @@ def test_the_reference_is_a_detail_too():
     assert "42" in task_literals(Attempt(task="six by seven", answer="\\boxed{41}", reference="42"))
 
 
+@pytest.mark.parametrize(
+    ("answer", "lesson", "named"),
+    [
+        ("-12", "The sum is -12, as the debt is larger.", ["-12"]),
+        ("-12", "Take 20-12 away.", []),
+        ("-3", "Then x = -3.", ["=-3"]),
+        ("1,250", "It comes to 1250.", ["1250"]),
+        ("3/4", "So the share is 3/4 of it.", ["=3/4"]),
+        ("3/4", "Compare the share with 3/4 first; it is 3/40.", []),
+        (r"\frac{3}{4}", r"The probability is $\frac{3}{4}$.", [r"\frac{3}{4}"]),
+        ("12:30", "The train leaves at 12:30.", ["12:30"]),
+        (r"5\sqrt{2}", r"The diagonal has 5\sqrt{2}.", [r"5\sqrt{2}"]),
+        ("the red one", "Choose the red one.", ["the red one"]),
+        ("the red one", "Sort the redones.", []),
+        ("well-known", "It is a well-known one.", ["well-known"]),
+        ("no reason " * 50, "Say no reason twice.", []),
+    ],
+)
+def test_an_answer_is_found_however_it_is_written(answer, lesson, named):
+    attempt = Attempt(task="How much is left?", answer="\\boxed{none}", reference=answer)
+    assert named_literals(lesson, task_literals(attempt)) == named
+
+
 def agent(arguments, result="cancelled", task="What is the status of Bob's order 4?"):
     call = {"id": "call_A1234", "function": {"name": "status", "arguments": arguments}}
     answered = {"role": "tool", "content": result, "tool_call_id": "call_A1234"}
