@@ -132,7 +132,10 @@ class MemoryBank(Harvesting, Redistilling, Pruning, Merging, Resolving, Explaini
         return await self._awrite(self._add(items, episodes, evidence, policy, written, pending, cap, usage))
 
     def guard(self, model: str = "") -> GuardStatus:
-        """Return what the guard knows of this bank and a model (`Guard.model`): the state of memory, with figures."""
+        """Return what the guard knows of this bank and a model (`Guard.model`): the state of memory, with figures.
+
+        It is what the guard knows today, also of a bank from `as_of()`.
+        """
         return self._read(guarding.status_of(self.namespace, model))
 
     async def aguard(self, model: str = "") -> GuardStatus:

@@ -172,7 +172,7 @@ class BankReader(StoreAccess):
 
         A task that counted in several tests is there once, as in the last.
         """
-        return self._read(guarding.history(self.namespace, model))
+        return self._read(guarding.history(self.namespace, model, self._past))
 
     def vectors(self, ids: Iterable[str]) -> dict[str, Vector]:
         """Return the stored vectors of lessons by id: of title and description or, under `match="task"`, of the task.

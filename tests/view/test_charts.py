@@ -52,6 +52,7 @@ def test_tasks_that_a_guard_counted_are_told_by_model_oldest_first_and_each_once
     told = bank.trial_history("small")
     assert [(one.shown, one.right) for one in told] == [(True, True), (False, False), (True, False), (True, True)]
     assert [one.time for one in told] == sorted(one.time for one in told)
+    assert bank.as_of(told[1].time).trial_history("small") == told[:2]
     solve(bank, "a", right=False, model="large")
     assert [one.right for one in bank.trial_history("large")] == [False]
     assert len(bank.trial_history("small")) == 4

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp, PutOp
 
-from reasoningbank_langgraph.bank.item_values import Namespace, name_of
+from reasoningbank_langgraph.bank.item_values import Namespace, micros, name_of
 from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.bank.rows.ledger import draft
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from langgraph.store.base import Item
+
+    from reasoningbank_langgraph.bank.snapshots import Past
 
 
 class DatedTrial(NamedTuple):
@@ -54,11 +56,11 @@ def statuses(namespace: Namespace) -> Ops[list[GuardStatus]]:
     return sorted((_status(row, "") for row in rows), key=lambda status: status.model)
 
 
-def history(namespace: Namespace, model: str) -> Ops[list[DatedTrial]]:
+def history(namespace: Namespace, model: str, past: Past | None) -> Ops[list[DatedTrial]]:
     """Return the tasks that counted for a model, oldest first; one that counted in several tests as in the last."""
     rows = yield from rows_where(beside(namespace, GUARD), {"kind": "task"})
     start = _task_key(model, "")
-    own = (row for row in rows if row.key.startswith(start))
+    own = (row for row in rows if row.key.startswith(start) and (past is None or micros(row.updated_at) <= past.at))
     return sorted(DatedTrial(row.updated_at, row.value["shown"], row.value["right"]) for row in own)
 
 
