@@ -114,15 +114,17 @@ def create_reasoning_bank(
         An uncompiled graph: choose checkpointer, store and name with `compile`.
 
     Raises:
-        ValueError: `learn` is none of the four, or it is on and a node that needs a model has none, or off beside a
-            guard; the solver is a compiled graph that reads neither `messages` nor `task`; or `state_schema` has
-            something of its own in a channel that the loop fills, such as `trial` or `episodes`.
+        MissingModelError: `learn` is on and a node that needs a model has none.
+        ValueError: `learn` is none of the four, or off beside a guard; the solver is a compiled graph that reads
+            neither `messages` nor `task`; or `state_schema` has something of its own in a channel that the loop fills,
+            such as `trial` or `episodes`.
         TypeError: `judge` is not a judge, `guard` is not a guard, or a model is not a model.
         NamespaceError: stores refuse a label of the namespace.
     """
     if scaling is not None and not isinstance(scaling, Scaling):
         raise TypeError(f"scaling must be a Scaling, for example Scaling(k=3), got {type(scaling).__name__}")
     nodes = LoopNodes(
+        maker="create_reasoning_bank",
         model=model,
         judged_by=judge,
         judge_model=judge_model,

@@ -92,13 +92,15 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         levels: where no lesson is similar, general ones come first: see `MemoryBank.search`.
 
     Raises:
-        ValueError: `learn` is on and there is no model that distils, or off beside a guard; `use` is off beside what
-            shows something; both are off; `verdict_from` is given where nothing is judged; or a value is none of those
-            that are named.
+        MissingModelError: `learn` is on and there is no model that judges or distils.
+        ValueError: `learn` is off beside a guard; `use` is off beside what shows something; both are off;
+            `verdict_from` is given where nothing is judged; or a value is none of those that are named.
         TypeError: an argument is not what it has to be.
         NamespaceError: stores refuse a label of the namespace (raised here), or a label has no value (raised in a run).
         MissingStoreError: in a run, the agent has no store.
     """
+
+    _next: MemoryNode | None
 
     def __init__(
         self,
@@ -130,6 +132,7 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
         self._turns = Turns(f"{self.name} shows", StateJudge(verdict_from) if callable(verdict_from) else None)
         self.state_schema = self._turns.schema
         nodes = LoopNodes(
+            maker=type(self).__name__,
             model=model,
             judged_by=_judge(judge, verdict_from, judge_model or model),
             judge_model=judge_model,
@@ -147,8 +150,7 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
             where=where,
             levels=levels,
         )
-        self._first = nodes.retrieve() if use else nodes.begin()
-        self._next = nodes.retrieve(begins=False) if use else None
+        self._first, self._next = (nodes.retrieve(), nodes.retrieve(begins=False)) if use else (nodes.begin(), None)
         self._learning = _learning(replace(nodes, names=LEARNING_NAMES), learn) if learn else None
 
     @property

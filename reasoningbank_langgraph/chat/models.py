@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableBinding
+from pydantic import ValidationError
 
 from reasoningbank_langgraph.chat.variants import variant
 from reasoningbank_langgraph.errors import MissingDependencyError, ModelUnavailableError
@@ -36,7 +37,8 @@ def chat_model(model: ModelLike, **settings: Any) -> BaseChatModel:
 
     Raises:
         MissingDependencyError: the name needs the package `langchain`.
-        ModelUnavailableError: the provider is unknown, its package is missing or its key is not set.
+        ModelUnavailableError: the provider is unknown, its package is missing or its key is not set, or the name is
+            empty; what the provider said is its cause.
         TypeError: `model` is neither a name nor a chat model, or has something bound that is not a setting of its
             class.
     """
@@ -45,6 +47,8 @@ def chat_model(model: ModelLike, **settings: Any) -> BaseChatModel:
     if not isinstance(model, str):
         return _with_settings(model)
     provider, _, name = model.partition(":")
+    if not model.strip() or (provider == "openai" and ":" in model and not name):
+        raise ModelUnavailableError(model, "it names no model: write 'PROVIDER:NAME', as in 'openai:gpt-4.1-mini'")
     if provider == "openai" and name:
         return openai_model(name, **settings)
     return _langchain_model(model, settings)
@@ -138,8 +142,14 @@ def _langchain_model(model: str, settings: dict[str, Any]) -> BaseChatModel:
         raise MissingDependencyError("langchain", "agents", instead=instead) from error
     try:
         chat: BaseChatModel = init_chat_model(model, **settings)
-    except (ImportError, ValueError) as error:
-        problem = str(error).partition("\n")[0]
-        hint = f"for a server at OPENAI_BASE_URL write 'openai:{model}'"
-        raise ModelUnavailableError(model, f"{problem} ({hint})") from error
+    except Exception as error:
+        raise ModelUnavailableError(model, _problem(model, error)) from error
     return chat
+
+
+def _problem(model: str, error: Exception) -> str:
+    """Return what a provider has against a model, and the way out: each has errors of its own for a missing key."""
+    said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error).partition("\n")[0]
+    if type(error) is not ValueError and ":" in model:
+        return said
+    return f"{said} (for a server at OPENAI_BASE_URL write 'openai:{model}', for another provider 'PROVIDER:NAME')"

@@ -33,6 +33,7 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
             ModelTimeoutError                      the model did not answer within the time limit
             ModelServerError                       a model server did not start or did not answer
             ModelUnavailableError                  no chat model can be made from this name
+            MissingModelError (ValueError)         what is to be made needs a model and got none
             UnknownModelFileError                  no model of this name can be pulled
             ModelDownloadError                     a model file could not be fetched
                 DownloadRefusedError               the server answered with an HTTP error
@@ -53,6 +54,8 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
             InvalidStoreError (TypeError)          an object given as a store is not a LangGraph store
             InvalidValueError (ValueError)         a value cannot be stored because JSON cannot hold it
             InvalidOperationError (ValueError)     a batch holds something that is not a store operation
+                OperationTypeError (TypeError)     an argument has a type that the method does not take
+            StoreSettingError (TypeError)          a setting of a store has a type that it does not take
             InvalidFilterError (ValueError)        a search filter is malformed or has an unknown operator
             EncryptionKeyError (ValueError)        the encryption key of a bank is malformed or does not fit
                 MissingEncryptionKeyError          the bank is encrypted and no key was given
@@ -109,6 +112,7 @@ from reasoningbank_langgraph.errors.model import (
     DownloadDiskError,
     DownloadInterruptedError,
     DownloadRefusedError,
+    MissingModelError,
     ModelCallError,
     ModelDownloadError,
     ModelError,
@@ -143,12 +147,14 @@ from reasoningbank_langgraph.errors.store import (
     InvalidValueError,
     MissingEncryptionKeyError,
     NotOnServerError,
+    OperationTypeError,
     StoreClosedError,
     StoreCorruptedError,
     StoreError,
     StoreLockedError,
     StorePathError,
     StoreSchemaError,
+    StoreSettingError,
     StoreUnavailableError,
     UnencryptedBankError,
     WrongEncryptionKeyError,
@@ -185,6 +191,7 @@ __all__ = [
     "JudgeError",
     "MissingDependencyError",
     "MissingEncryptionKeyError",
+    "MissingModelError",
     "MissingNamespaceLabelError",
     "MissingStateError",
     "MissingStoreError",
@@ -197,6 +204,7 @@ __all__ = [
     "NamespaceError",
     "NotAFileError",
     "NotOnServerError",
+    "OperationTypeError",
     "PastBankError",
     "ProblemFileError",
     "ReasoningBankError",
@@ -207,6 +215,7 @@ __all__ = [
     "StoreLockedError",
     "StorePathError",
     "StoreSchemaError",
+    "StoreSettingError",
     "StoreUnavailableError",
     "TooFewAttemptsError",
     "TooManyItemsError",

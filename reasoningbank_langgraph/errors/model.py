@@ -37,6 +37,14 @@ class ModelUnavailableError(ModelError):
         super().__init__(f"model {model!r} cannot be used: {problem}")
 
 
+class MissingModelError(ModelError, ValueError):
+    """What is to be made needs a model, and none was given."""
+
+    def __init__(self, maker: str, work: str, instead: str) -> None:
+        self.maker = maker
+        super().__init__(f"{maker} needs a model that {work}: pass {instead}")
+
+
 class UnknownModelFileError(ModelError):
     """No model of this name can be pulled."""
 

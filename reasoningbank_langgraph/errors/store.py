@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import reprlib
+
 from reasoningbank_langgraph.errors.base import ReasoningBankError
 
 
@@ -94,6 +96,22 @@ class InvalidValueError(StoreError, ValueError):
 
 class InvalidOperationError(StoreError, ValueError):
     """A batch holds something that is not an operation of a LangGraph store, or one with impossible numbers."""
+
+
+class OperationTypeError(InvalidOperationError, TypeError):
+    """An argument of a store's method has a type that it does not take, as in `limit="5"`."""
+
+    def __init__(self, argument: str, expected: str, value: object) -> None:
+        self.argument, self.value = argument, value
+        super().__init__(f"{argument} is {expected}, got {type(value).__name__} {reprlib.repr(value)}")
+
+
+class StoreSettingError(StoreError, TypeError):
+    """A setting with which a store is opened has a type that it does not take; nothing was opened."""
+
+    def __init__(self, setting: str, expected: str, value: object) -> None:
+        self.setting, self.value = setting, value
+        super().__init__(f"{setting} is {expected}, got {type(value).__name__} {reprlib.repr(value)}")
 
 
 class InvalidFilterError(StoreError, ValueError):

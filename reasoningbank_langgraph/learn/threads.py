@@ -15,7 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from reasoningbank_langgraph.bank import MemoryBank, check_policy, check_store
 from reasoningbank_langgraph.chat.models import ModelLike
-from reasoningbank_langgraph.errors import InvalidMomentError, NamespaceError
+from reasoningbank_langgraph.errors import InvalidMomentError, MissingNamespaceLabelError, NamespaceError
 from reasoningbank_langgraph.learn.asking import Asked
 from reasoningbank_langgraph.learn.attempts import Learning
 from reasoningbank_langgraph.learn.checkpoints import End, History, newest_checkpoints
@@ -212,7 +212,8 @@ class _Thread:
         try:
             labels = resolve(self.walk.template, self._labels(end))
         except NamespaceError as error:
-            yield from (self._skip(end, "no_namespace", error) for _ in found)
+            why = _not_kept(error) if isinstance(error, MissingNamespaceLabelError) else error
+            yield from (self._skip(end, "no_namespace", why) for _ in found)
             return
         walk, bank = self.walk, MemoryBank(self.walk.store, labels, actor="threads")
         learning = Learning(walk.asked, bank, end, self.thread_id, state.values, walk.policy, walk.forgotten(bank))
@@ -251,3 +252,11 @@ class _Thread:
     def _skip(self, end: End, reason: SkipReason, why: object = "") -> Outcome:
         text = redact_secrets(str(why)[:300]).text
         return Outcome(end.at, skip=Skip(self.thread_id, end.checkpoint_id, reason, text))
+
+
+def _not_kept(missing: MissingNamespaceLabelError) -> str:
+    kept = ", ".join(sorted(missing.available))
+    return (
+        f"the namespace needs {missing.label!r}, and of the run's config the checkpoint kept only {kept}: learn from "
+        "this thread with a namespace that does not need it"
+    )

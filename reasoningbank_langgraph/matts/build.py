@@ -12,6 +12,7 @@ from langgraph.graph import START, StateGraph
 
 from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
+from reasoningbank_langgraph.errors import MissingModelError
 from reasoningbank_langgraph.matts.contrast import create_contrast, left_by_rollouts
 from reasoningbank_langgraph.matts.fan_out import create_fan_out, create_gather, create_next
 from reasoningbank_langgraph.matts.records import MattsState
@@ -149,12 +150,14 @@ def create_matts(
         An uncompiled graph. Compiled, it stands alone or is a node of another graph.
 
     Raises:
-        ValueError: a setting makes no sense, no model is given for what needs one, or `state_schema` has something of
+        MissingModelError: no model is given for what needs one.
+        ValueError: a setting makes no sense, or `state_schema` has something of
             its own in a channel that the graph fills.
         NamespaceError: the namespace has a label that stores refuse.
         TooFewAttemptsError: when run, fewer than `min_attempts` rollouts ended without an error.
     """
     nodes = LoopNodes(
+        maker="create_matts",
         model=model,
         judged_by=judge,
         judge_model=judge_model,
@@ -275,7 +278,7 @@ def _without_earlier_rollouts(update: dict[str, Any]) -> dict[str, Any]:
 def _select(scaling: Scaling, nodes: LoopNodes) -> MemoryNode:
     critic = nodes.critic_like
     if scaling.select == "model" and critic is None:
-        raise ValueError("select='model' needs a model that compares: give model=... or judge_model=...")
+        raise MissingModelError(f"{nodes.maker} with select='model'", "compares", "model=... or judge_model=...")
     comparing = None if critic is None else chat_model(critic)
     return create_select(scaling, model=comparing, time_limit=nodes.time_limit, names=nodes.names)
 
@@ -284,5 +287,5 @@ def _refiner(scaling: Scaling, nodes: LoopNodes) -> Any:
     if scaling.refiner is not None or not scaling.checks_each:
         return scaling.refiner
     if nodes.model is None:
-        raise ValueError("checks need a model that checks: give model=..., or refiner=...")
+        raise MissingModelError(f"{nodes.maker} with checks", "checks", "model=..., or refiner=...")
     return create_refine(chat_model(nodes.model), nodes.names, time_limit=nodes.time_limit)

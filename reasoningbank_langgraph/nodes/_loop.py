@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reasoningbank_langgraph.bank import EXAMPLE_FLOOR
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model, model_name_of
 from reasoningbank_langgraph.chat.parameters import is_weak, parameters_of, writes_lessons
+from reasoningbank_langgraph.errors import MissingModelError
 from reasoningbank_langgraph.judges import LLMJudge
 from reasoningbank_langgraph.nodes._background import Worker, create_hand_over, judge_in_thread
 from reasoningbank_langgraph.nodes._base import MemoryNode
@@ -24,11 +25,13 @@ from reasoningbank_langgraph.state import ChannelNames
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable
 
     from reasoningbank_langgraph.bank import Match, Show, Where
     from reasoningbank_langgraph.extraction.metadata import Metadata
     from reasoningbank_langgraph.judges import JudgeLike
     from reasoningbank_langgraph.policies import PolicyLike
+    from reasoningbank_langgraph.records import Attempt
 
 
 logger = logging.getLogger(__name__)
@@ -53,9 +56,11 @@ class LoopNodes:
     """Makes the nodes of one loop; the arguments are those of `create_reasoning_bank`.
 
     Raises:
-        ValueError: a node needs a model and none is given; raised by the method that makes the node.
+        MissingModelError: a node needs a model and none is given; raised by the method that makes the node.
     """
 
+    maker: str
+    """What the caller called, for errors."""
     model: ModelLike | None
     judged_by: JudgeLike | None
     judge_model: ModelLike | None
@@ -94,7 +99,8 @@ class LoopNodes:
 
     def judge(self) -> MemoryNode:
         """Return the node that judges the attempt."""
-        return create_judge(self.critic_like, judge=self.judged_by, time_limit=self.time_limit, **self.names._asdict())
+        model = self._critic() if self.judged_by is None else None
+        return create_judge(model, judge=self.judged_by, time_limit=self.time_limit, **self.names._asdict())
 
     def extract(self) -> MemoryNode:
         """Return the node that distils lessons from one attempt."""
@@ -127,14 +133,17 @@ class LoopNodes:
         return nodes
 
     def _worker(self) -> Worker:
-        if self.judged_by is not None:
-            judge = judge_in_thread(self.judged_by)
-        elif self.critic_like is not None:
-            judge = LLMJudge(self.critic_like, time_limit=self.time_limit)
+        if self.judged_by is None:
+            judge: Runnable[Attempt, Any] = LLMJudge(self._critic(), time_limit=self.time_limit)
         else:
-            raise ValueError("learning needs a judge: pass model=..., judge_model=... or judge=...")
+            judge = judge_in_thread(self.judged_by)
         taken = {"policy": self.policy, "metadata": self.metadata}
         return Worker(Learner(judge, model=self.distiller(), time_limit=self.time_limit, **taken))
+
+    def _critic(self) -> ModelLike:
+        if self.critic_like is None:
+            raise MissingModelError(self.maker, "judges", "model=..., judge_model=... or judge=..., or learn=False")
+        return self.critic_like
 
     @property
     def critic_like(self) -> ModelLike | None:
@@ -145,7 +154,7 @@ class LoopNodes:
         """Return the model that distils."""
         model = self.extract_model or self.model
         if model is None:
-            raise ValueError("learning needs a model that distils: pass model=... or extract_model=..., or learn=False")
+            raise MissingModelError(self.maker, "distils", "model=... or extract_model=..., or learn=False")
         chat = chat_model(model)
         if self.show == "lessons" and not writes_lessons(parameters_of(chat)):
             logger.warning(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reasoningbank_langgraph.chat.models import ModelLike, chat_model
 from reasoningbank_langgraph.chat.outages import Outages
 from reasoningbank_langgraph.chat.streams import acall_unstreamed, call_unstreamed
+from reasoningbank_langgraph.errors import MissingModelError
 from reasoningbank_langgraph.events import TYPE, JudgedEvent, milliseconds_since
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, LLMJudge, as_judge
 from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
@@ -48,7 +49,7 @@ def create_judge(
         messages: likewise for the conversation.
 
     Raises:
-        ValueError: neither a model nor a judge is given.
+        MissingModelError: neither a model nor a judge is given.
         JudgeError: in a run, the judge returns neither a verdict nor a bool.
     """
     if judge is not None:
@@ -56,7 +57,7 @@ def create_judge(
     elif model is not None:
         runnable = LLMJudge(chat_model(model), time_limit=time_limit)
     else:
-        raise ValueError("create_judge needs a model, or judge=... for a judge that needs none")
+        raise MissingModelError("create_judge", "judges", "model=..., or judge=... for a judge that needs none")
     names, name, outages = ChannelNames(task, answer, messages), runnable.get_name(), Outages()
 
     def judge_attempt(state: State, context: Context) -> Update:

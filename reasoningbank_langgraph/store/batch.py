@@ -16,17 +16,17 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from reasoningbank_langgraph.errors import InvalidOperationError
+from reasoningbank_langgraph.errors import InvalidOperationError, OperationTypeError
 from reasoningbank_langgraph.store.filters import check_filter
 from reasoningbank_langgraph.store.indexing import Indexing
-from reasoningbank_langgraph.store.namespaces import Namespace, as_namespace, check_condition
+from reasoningbank_langgraph.store.namespaces import Namespace, as_namespace, check_conditions
 from reasoningbank_langgraph.store.row_layout import Paths, item_id
 from reasoningbank_langgraph.store.values import encode_value
 
 MOST = 1 << 60
+"""Largest limit or offset."""
 _LONGEST_TTL = 1e10
 """Minutes, 19,000 years: times in microseconds have 64 bits."""
-"""Largest limit or offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,12 @@ def make_batch(ops: Iterable[Op], indexing: Indexing) -> Batch:
     Raises:
         InvalidNamespaceError: a label stores refuse, or a put without a namespace.
         InvalidOperationError: no op, or numbers that make no sense.
+        OperationTypeError: an argument of a type that its op does not take.
         InvalidFilterError: a filter that cannot be applied.
         InvalidValueError: a value JSON cannot hold.
     """
+    if not isinstance(ops, Iterable):
+        raise OperationTypeError("a batch", "a list of operations", ops)
     batch = Batch()
     for op in ops:
         _add(batch, op, indexing)
@@ -101,28 +104,28 @@ def _search(op: SearchOp) -> SearchOp:
     checked = op._replace(namespace_prefix=as_namespace(op.namespace_prefix))
     validate_op_namespace(checked)
     check_filter(op.filter)
-    _check_page(op.limit, op.offset)
+    _check_count("limit", op.limit)
+    _check_count("offset", op.offset)
     if op.query is not None and not isinstance(op.query, str):
-        raise InvalidOperationError(f"a query is a string, got {type(op.query).__name__}")
+        raise OperationTypeError("query", "a string", op.query)
     return checked
 
 
 def _listing(op: ListNamespacesOp) -> ListNamespacesOp:
+    check_conditions(op.match_conditions)
     validate_op_namespace(op)
-    for condition in op.match_conditions or ():
-        check_condition(condition)
-    _check_page(op.limit, op.offset)
-    if op.max_depth is not None and op.max_depth < 1:
-        raise InvalidOperationError(f"max_depth is at least 1, got {op.max_depth}")
+    _check_count("limit", op.limit)
+    _check_count("offset", op.offset)
+    if op.max_depth is not None:
+        _check_count("max_depth", op.max_depth, lowest=1)
     return op
 
 
-def _check_page(limit: int, offset: int) -> None:
-    for number in (limit, offset):
-        if not isinstance(number, int) or not 0 <= number <= MOST:
-            raise InvalidOperationError(
-                f"limit and offset are whole numbers from 0 to {MOST}, got {reprlib.repr((limit, offset))}"
-            )
+def _check_count(argument: str, number: object, lowest: int = 0) -> None:
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise OperationTypeError(argument, "a whole number", number)
+    if not lowest <= number <= MOST:
+        raise InvalidOperationError(f"{argument} is from {lowest} to {MOST}, got {reprlib.repr(number)}")
 
 
 def _change(op: PutOp, indexing: Indexing) -> Change:
@@ -147,12 +150,14 @@ def _paths(index: object) -> Paths:
         return ()
     if isinstance(index, list | tuple) and all(isinstance(path, str) for path in index):
         return tuple(index)
-    raise InvalidOperationError(f"index is None, False or a list of paths, got {reprlib.repr(index)}")
+    raise OperationTypeError("index", "None, False or a list of paths", index)
 
 
 def _ttl(ttl: float | None) -> float:
     if ttl is None:
         return 0.0
-    if not isinstance(ttl, int | float) or not 0 < ttl <= _LONGEST_TTL:
+    if not isinstance(ttl, int | float) or isinstance(ttl, bool):
+        raise OperationTypeError("ttl", "a number of minutes or None", ttl)
+    if not 0 < ttl <= _LONGEST_TTL:
         raise InvalidOperationError(f"ttl is a positive number of minutes or None, got {reprlib.repr(ttl)}")
     return float(ttl)

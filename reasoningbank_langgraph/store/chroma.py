@@ -27,7 +27,7 @@ from reasoningbank_langgraph.store.maintenance.ttl import Sweeper, sweep
 from reasoningbank_langgraph.store.reading import Reader
 from reasoningbank_langgraph.store.row_layout import Vector
 from reasoningbank_langgraph.store.rows import Rows
-from reasoningbank_langgraph.store.settings import GIBIBYTE, Progress, StoreSettings
+from reasoningbank_langgraph.store.settings import GIBIBYTE, Progress, StoreSettings, check_settings
 from reasoningbank_langgraph.store.writing import Writer
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ChromaStore(BaseStore):
 
     def __init__(self, client: ClientAPI, **settings: Unpack[StoreSettings]) -> None:
         check_client(client)
-        self._open(client, lambda: None, None, **settings)
+        self._open(client, lambda: None, None, **check_settings(settings))
 
     def _open(
         self,
@@ -103,9 +103,9 @@ class ChromaStore(BaseStore):
             StoreCorruptedError: the folder holds something that is no bank.
             StoreSchemaError: the bank was made by a newer version; nothing was written.
         """
-        name, key = settings.get("collection", COLLECTION), settings.get("encryption_key")
-        folder = open_folder(path, name, BankCipher.of(key))
-        store = cls._owning(folder.client, settings, folder.release, saved=folder.saved)
+        key = BankCipher.of(check_settings(settings).get("encryption_key"))
+        folder = open_folder(path, settings.get("collection", COLLECTION), key)
+        store = cls._owning(folder.client, settings, folder.release, folder.saved)
         if folder.torn:
             store.rebuild_index()
         return store
@@ -169,7 +169,7 @@ class ChromaStore(BaseStore):
     ) -> Self:
         store = cls.__new__(cls)
         try:
-            store._open(client, release, saved, **settings)  # noqa: SLF001 - what `__init__` does, for a client of ours
+            store._open(client, release, saved, **check_settings(settings))  # noqa: SLF001 - what `__init__` does, for a client of ours
         except BaseException:
             release()
             raise
@@ -245,7 +245,7 @@ class ChromaStore(BaseStore):
             progress: called with the items done and the items in all, at the start and after every 256 items.
         """
         self._lifetime.check()
-        reindex_bank(self._collection, moved := Indexing(embeddings, fields=self._indexing.fields).measured(), progress)
+        reindex_bank(self._collection, moved := self._indexing.moved_to(embeddings), progress)
         self._indexing = moved
 
     def vacuum(self) -> None:

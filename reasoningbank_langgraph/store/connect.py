@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from reasoningbank_langgraph.errors import StoreError, StoreUnavailableError
+from reasoningbank_langgraph.errors import StoreError, StoreSettingError, StoreUnavailableError
 from reasoningbank_langgraph.store.retry import ANSWER_WITHIN, CONNECT_WITHIN, call_chroma
 
 if TYPE_CHECKING:
@@ -39,12 +39,17 @@ def server_client(
     """Connect to a Chroma server.
 
     Raises:
+        StoreSettingError: the host is no text, or the port no number.
         StoreUnavailableError: nothing answers there, or something that is no Chroma server, or one that refuses the
             headers or has no such tenant or database.
     """
     import chromadb
     from chromadb.config import Settings
 
+    if not isinstance(host, str):
+        raise StoreSettingError("host", "a name or an address", host)
+    if not isinstance(port, int):
+        raise StoreSettingError("port", "a whole number", port)
     sent = dict(headers or {})
     _check_answers(host, port, f"tenants/{quote(tenant, '')}/databases/{quote(database, '')}", ssl=ssl, headers=sent)
     settings = Settings(anonymized_telemetry=False)

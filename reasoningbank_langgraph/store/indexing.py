@@ -17,7 +17,7 @@ from langgraph.store.base.embed import EmbeddingsLambda
 from numpy.typing import NDArray
 
 from reasoningbank_langgraph.embeddings import PackagedMiniLM, default_embeddings, embedder_name, model_of
-from reasoningbank_langgraph.errors import EmbeddingError
+from reasoningbank_langgraph.errors import EmbeddingError, StoreSettingError
 from reasoningbank_langgraph.store.row_layout import Paths, Vector
 
 WHOLE = "$"
@@ -60,6 +60,8 @@ class Indexing:
 
         Raises:
             ValueError: both forms were given, or `fields` is no list.
+            StoreSettingError: what is given to embed with is no embedder, or `dims` no number.
+            EmbeddingError: no embedder can be made from a name.
             MissingDependencyError: the packaged embedder is needed and not installed.
         """
         if index is not NOT_GIVEN and embeddings is not None:
@@ -70,8 +72,14 @@ class Indexing:
         if isinstance(config.get("fields"), str):
             raise ValueError(f"fields is a list of paths, got {config['fields']!r}")
         embed = config.get("embed")
-        embedder = default_embeddings() if embed is None else ensure_embeddings(embed)
-        return cls(embedder, int(config.get("dims") or 0), tuple(config.get("fields") or (WHOLE,)))
+        if not isinstance(dims := config.get("dims") or 0, int):
+            raise StoreSettingError("dims", "a whole number", dims)
+        embedder = default_embeddings() if embed is None else _embedder_of(embed)
+        return cls(embedder, dims, tuple(config.get("fields") or (WHOLE,)))
+
+    def moved_to(self, embeddings: Embeddings) -> Indexing:
+        """Return the same fields with another embedder, measured; errors as `from_settings` and `measured` say."""
+        return type(self)(_embedder_of(embeddings), fields=self.fields).measured()
 
     @property
     def name(self) -> str:
@@ -217,6 +225,15 @@ class Indexing:
 
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(lambda: asyncio.run(answer())).result()
+
+
+def _embedder_of(embed: Any) -> Embeddings:
+    if not isinstance(embed, str | Embeddings) and not callable(embed):
+        raise StoreSettingError("embeddings", "an Embeddings, a function or 'PROVIDER:MODEL'", embed)
+    try:
+        return ensure_embeddings(embed)
+    except Exception as error:
+        raise EmbeddingError(f"no embedder can be made from {embed!r}: {error}") from error
 
 
 def _without_surrogates(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from langgraph.store.base import InvalidNamespaceError, ListNamespacesOp, MatchCondition
 
-from reasoningbank_langgraph.errors import InvalidOperationError
+from reasoningbank_langgraph.errors import InvalidOperationError, OperationTypeError
 
 Namespace = tuple[str, ...]
 
@@ -32,14 +32,20 @@ def listed(namespaces: Iterable[Namespace], op: ListNamespacesOp) -> list[Namesp
     return sorted_namespaces[op.offset : op.offset + op.limit]
 
 
-def check_condition(condition: MatchCondition) -> None:
-    """Refuse a match condition other than prefix and suffix.
+def check_conditions(conditions: object) -> None:
+    """Refuse match conditions other than prefixes and suffixes.
 
     Raises:
+        OperationTypeError: they are no list of match conditions.
         InvalidOperationError: the match type does not exist.
+        InvalidNamespaceError: the path is no tuple of labels.
     """
-    if condition.match_type not in ("prefix", "suffix"):
-        raise InvalidOperationError(f"match_type is 'prefix' or 'suffix', got {condition.match_type!r}")
+    for condition in conditions if isinstance(conditions, list | tuple) else [conditions] if conditions else ():
+        if not isinstance(condition, MatchCondition):
+            raise OperationTypeError("match_conditions", "a list of MatchCondition", conditions)
+        if condition.match_type not in ("prefix", "suffix"):
+            raise InvalidOperationError(f"match_type is 'prefix' or 'suffix', got {condition.match_type!r}")
+        as_namespace(condition.path)
 
 
 def _matches(condition: MatchCondition, namespace: Namespace) -> bool:

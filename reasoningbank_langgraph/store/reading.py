@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from langgraph.store.base import GetOp, Item, ListNamespacesOp, Result, SearchItem, SearchOp, TTLConfig
 
-from reasoningbank_langgraph.errors import StoreCorruptedError, StoreError
+from reasoningbank_langgraph.errors import OperationTypeError, StoreCorruptedError, StoreError
 from reasoningbank_langgraph.store.batch import Batch
 from reasoningbank_langgraph.store.cache.collection import CachedCollection, now_us
 from reasoningbank_langgraph.store.filters import matches, needed_parts
 from reasoningbank_langgraph.store.index_search import IndexSearch
-from reasoningbank_langgraph.store.namespaces import Namespace, listed
+from reasoningbank_langgraph.store.namespaces import Namespace, as_namespace, listed
 from reasoningbank_langgraph.store.row_layout import Entry, Vector, item_id, row_id
 from reasoningbank_langgraph.store.rows import Rows
 from reasoningbank_langgraph.store.stored_item import StoredItem, fields_of, time_of, value_of
@@ -100,7 +100,10 @@ class Reader:
 
     def vectors(self, namespace: Namespace, keys: Iterable[str]) -> dict[str, list[Vector]]:
         """Return the stored vectors of the items of a namespace that have some, by key."""
-        wanted = {item_id(namespace, key): (namespace, key) for key in keys}
+        if isinstance(keys, str) or not isinstance(keys, Iterable):
+            raise OperationTypeError("keys", "a list of keys", keys)
+        labels = as_namespace(namespace)
+        wanted = {item_id(labels, key): (labels, key) for key in map(str, keys)}
 
         def found() -> dict[str, list[Vector]]:
             moment, items = now_us(), self._collection.find(wanted).values()

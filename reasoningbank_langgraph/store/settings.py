@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import TypedDict
 
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import TTLConfig
 
+from reasoningbank_langgraph.errors import StoreSettingError
 from reasoningbank_langgraph.store.indexing import IndexSetting
 
 GIBIBYTE = 1 << 30
@@ -40,3 +42,20 @@ class StoreSettings(TypedDict, total=False):
     reindex: bool | Progress
     """If the bank was made with another embedder, move it to this one instead of raising: True, or a function that is
     called with the progress (items done, items in all). If the move is stopped, the next opening continues it."""
+
+
+_EXPECTED: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "index": ((Mapping, NoneType), "an IndexConfig or None"),
+    "ttl": ((Mapping, NoneType), "a TTLConfig or None"),
+    "collection": ((str,), "a name"),
+    "cache_bytes": ((int,), "a number of bytes"),
+}
+
+
+def check_settings(settings: StoreSettings) -> StoreSettings:
+    """Return the settings. Raises `StoreSettingError` if one has a type that it does not take."""
+    for name, value in settings.items():
+        kinds, expected = _EXPECTED.get(name, ((object,), ""))
+        if not isinstance(value, kinds):
+            raise StoreSettingError(name, expected, value)
+    return settings

@@ -25,7 +25,9 @@ def test_each_tenant_learns_from_its_own_threads_and_a_run_without_a_label_goes_
         ("math", f"{user}{end}") for user in ("ann", "bob", "7") for end in ("", "~episodes")
     }
     missing, dotted = coverage.skips
-    assert "user_id" in missing.why
+    assert missing.why.startswith("the namespace needs 'user_id', and of the run's config the checkpoint kept only ")
+    assert "thread_id" in missing.why
+    assert "config=" not in missing.why
     assert "a dot" in dotted.why
 
 

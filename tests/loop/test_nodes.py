@@ -22,7 +22,7 @@ from reasoningbank_langgraph import (
     create_judge,
     create_retrieve,
 )
-from reasoningbank_langgraph.errors import MissingStateError, MissingStoreError
+from reasoningbank_langgraph.errors import MissingModelError, MissingStateError, MissingStoreError
 from reasoningbank_langgraph.state.channels import OfRun
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.loop_fakes import Switched, Tracer, indexed_memory, learner, lessons, verdict
@@ -243,5 +243,7 @@ def test_of_an_ensemble_the_model_that_was_asked_is_told_of():
 
 
 def test_a_judge_needs_a_model_or_a_judge():
-    with pytest.raises(ValueError, match="create_judge needs a model, or judge="):
+    with pytest.raises(
+        MissingModelError, match=r"create_judge needs a model that judges: pass model=\.\.\., or judge="
+    ):
         create_judge()

@@ -2,7 +2,13 @@
 
 import pytest
 
-from reasoningbank_langgraph.errors import StoreCorruptedError, StoreError, StoreUnavailableError
+from reasoningbank_langgraph.errors import (
+    EmbeddingError,
+    StoreCorruptedError,
+    StoreError,
+    StoreSettingError,
+    StoreUnavailableError,
+)
 from reasoningbank_langgraph.store import ChromaStore, retry
 from reasoningbank_langgraph.testing import HashEmbeddings
 from tests.store.folder.test_opening import HERE
@@ -28,6 +34,36 @@ def test_a_collection_that_is_no_bank_is_refused(embeddings):
 def test_what_is_no_client_is_refused_with_a_way_out(thing, embeddings):
     with pytest.raises(TypeError, match="pass the client it was made with"):
         ChromaStore.from_client(thing, embeddings=embeddings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"index": 3}, "index is an IndexConfig or None, got int 3"),
+        ({"index": {"embed": HashEmbeddings(), "dims": "64"}}, "dims is a whole number, got str '64'"),
+        ({"embeddings": 3}, "embeddings is an Embeddings, a function or 'PROVIDER:MODEL', got int 3"),
+        ({"ttl": 5}, "ttl is a TTLConfig or None, got int 5"),
+        ({"collection": 3}, "collection is a name, got int 3"),
+        ({"cache_bytes": "1 GB"}, "cache_bytes is a number of bytes, got str '1 GB'"),
+    ],
+)
+def test_a_setting_of_another_type_is_named_before_anything_is_opened(settings, said, tmp_path):
+    with pytest.raises(StoreSettingError, match=f"^{said}$") as caught:
+        ChromaStore.from_path(tmp_path / "bank", **settings)
+    assert isinstance(caught.value, TypeError)
+
+
+def test_a_server_is_named_by_a_text_and_a_number():
+    with pytest.raises(StoreSettingError, match="host is a name or an address, got int 8000"):
+        ChromaStore.from_server(8000)
+    with pytest.raises(StoreSettingError, match="port is a whole number, got str '8000'"):
+        ChromaStore.from_server("127.0.0.1", "8000")
+
+
+def test_an_embedder_that_no_name_makes_is_an_error_of_embedding(tmp_path):
+    with pytest.raises(EmbeddingError, match="no embedder can be made from 'nobody:knows': ") as caught:
+        ChromaStore.from_path(tmp_path / "bank", embeddings="nobody:knows")
+    assert isinstance(caught.value.__cause__, Exception)
 
 
 def test_stores_on_one_client_see_each_others_writes(embeddings):

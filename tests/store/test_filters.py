@@ -168,7 +168,7 @@ def test_rows_nested_too_deep_are_named_when_read():
 @pytest.mark.parametrize("limit", [-1, 1 << 64, 1.5, None, "10", nested(5_000, lambda inner: [inner])])
 def test_a_limit_that_is_no_count_is_refused(store, limit):
     for op in (SearchOp(HERE, limit=limit), SearchOp(HERE, offset=limit)):
-        with pytest.raises(InvalidOperationError, match="limit and offset"):
+        with pytest.raises(InvalidOperationError, match=r"limit|offset"):
             store.batch([op])
 
 

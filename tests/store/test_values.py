@@ -4,9 +4,9 @@ import math
 from datetime import datetime
 
 import pytest
-from langgraph.store.base import PutOp
+from langgraph.store.base import InvalidNamespaceError, ListNamespacesOp, PutOp
 
-from reasoningbank_langgraph.errors import InvalidOperationError, InvalidValueError
+from reasoningbank_langgraph.errors import InvalidOperationError, InvalidValueError, OperationTypeError
 
 HERE = ("a",)
 
@@ -86,6 +86,40 @@ def test_arguments_that_make_no_sense_are_refused(store, call):
         call(store)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda store: store.search(HERE, limit="5"),
+        lambda store: store.search(HERE, offset=True),
+        lambda store: store.list_namespaces(max_depth="3"),
+        lambda store: store.list_namespaces(limit=2.0),
+        lambda store: store.put(HERE, "k", {}, ttl="5"),
+        lambda store: store.put(HERE, "k", {}, ttl=True),
+        lambda store: store.put(HERE, "k", {}, index=True),
+        lambda store: store.batch(None),
+        lambda store: store.batch([ListNamespacesOp(match_conditions=(3,))]),
+        lambda store: store.batch([ListNamespacesOp(match_conditions=3)]),
+        lambda store: store.stored_vectors(HERE, "k"),
+    ],
+    ids=range(11),
+)
+def test_an_argument_of_another_type_is_refused_as_langgraphs_stores_do_and_by_name(store, call):
+    with pytest.raises(OperationTypeError, match=r"^.+ is an? .+, got \w+|^.+ is None, False or .+, got \w+") as caught:
+        call(store)
+    assert isinstance(caught.value, TypeError)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_key_that_is_no_text_is_stored_as_text_as_in_langgraphs_stores(store):
+    store.put(HERE, 3, {"n": 1})
+    assert store.get(HERE, "3").value == {"n": 1}
+
+
+def test_a_text_is_no_prefix_of_namespaces(store):
+    with pytest.raises(InvalidNamespaceError, match="a namespace is a tuple of labels, got 'ab'"):
+        store.list_namespaces(prefix="ab")
+
+
 def test_numbers_that_make_no_sense_have_a_named_error(store):
-    with pytest.raises(InvalidOperationError, match="limit and offset"):
+    with pytest.raises(InvalidOperationError, match="limit is from 0 to"):
         store.search(HERE, limit=-1)
