@@ -64,7 +64,7 @@ Catch `ReasoningBankError` to catch them all; the built-in class in brackets cat
             EmbeddingMismatchError                 the bank was made with another embedder
             EmbeddingError                         the embedder returned something that is not a vector
         ExperimentError                            an experiment cannot start or continue as it is
-            UnlearnedProblemsError                 train problems failed: the bank is not complete
+            UnlearnedProblemsError                 problems failed: a bank is not complete, or a cycle
             FrozenBankError                        a bank is not the one that rows were made with
         HarvestError                               training data cannot be made, or a folder holds none
         MissingDependencyError (ImportError)       an optional package is not installed

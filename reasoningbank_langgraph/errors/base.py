@@ -14,14 +14,14 @@ class ExperimentError(ReasoningBankError):
 
 
 class UnlearnedProblemsError(ExperimentError):
-    """A bank is not complete, so nothing is compared with it yet."""
+    """Problems failed: a bank is not complete, so nothing is compared with it yet, or a cycle is not measured."""
 
     def __init__(self, teacher: str, failures: Mapping[str, str], problems: int) -> None:
         self.teacher, self.failures = teacher, dict(failures)
         told = "; ".join(f"{problem}: {error[:120]}" for problem, error in list(failures.items())[:5])
         more = f"; and {len(failures) - 5} more" if len(failures) > 5 else ""
         super().__init__(
-            f"{teacher}: {len(failures)} of {problems} train problems failed ({told}{more}): run the same command "
+            f"{teacher}: {len(failures)} of {problems} problems failed ({told}{more}): run the same command "
             "again to try these, or go on without them with --leave-out-failed (leave_out_failed=True)"
         )
 

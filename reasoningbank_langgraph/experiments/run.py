@@ -125,7 +125,7 @@ class Run:
             return lessons
 
     def sound(self, arm: Arm, problems: Sequence[Problem], seed: int) -> list[Problem]:
-        """Return the problems that an arm has learned from: all, unless those that failed may be left out.
+        """Return the problems that an arm has solved: all, unless those that failed may be left out.
 
         Raises:
             UnlearnedProblemsError: some failed, and they may not be left out.

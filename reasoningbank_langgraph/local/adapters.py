@@ -48,7 +48,7 @@ class AdapterTrial(Record):
     problems: str
     """Name of the file."""
     problems_sha256: str
-    """Of all the problems that it was ever tried on."""
+    """Of all the problems that it was ever tried on, with their answers, and of how they were asked."""
     comparisons: tuple[RivalComparison, ...]
     left_out: Mapping[str, int] = {}
     """Problems of the file that were not asked, by reason: `same task`, `near copy` or `answer` where the adapter knows
@@ -57,7 +57,8 @@ class AdapterTrial(Record):
     """Why only equal texts were looked for; "" where near copies were too."""
     alpha: float
     level: float
-    """What p is held against: `alpha`, halved for each earlier trial on other problems."""
+    """What p is held against: `alpha`, halved for each earlier trial on other problems, with other answers or with
+    another token limit."""
 
     @property
     def is_better(self) -> bool:

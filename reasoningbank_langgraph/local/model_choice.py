@@ -17,7 +17,7 @@ from reasoningbank_langgraph.errors import ModelServerError, ModelUnavailableErr
 from reasoningbank_langgraph.local.adapters import adapter_in_use, holds_adapters
 from reasoningbank_langgraph.local.model import LocalModelServer, start_local_model
 from reasoningbank_langgraph.local.model_files import PACKAGED, known_model_file
-from reasoningbank_langgraph.local.tuned import CARD, read_tuned
+from reasoningbank_langgraph.local.tuned import CARD, SETTINGS, read_tuned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,6 +91,9 @@ def _resolve_name(model: str, base_url: str | None, settings: dict[str, Any]) ->
         return _local_model(model, "the file you named", settings)
     if (Path(model) / CARD).is_file() or holds_adapters(Path(model)):
         return _tuned_model(Path(model), settings)
+    if (Path(model) / SETTINGS).is_file():
+        way_out = "`reasoningbank tune` with the same options finishes it"
+        raise ModelUnavailableError(model, f"the training of this adapter has not come to its end: {way_out}")
     entry = known_model_file(model)
     if entry and entry.name == PACKAGED:
         return _local_model(None, "the packaged model, as you named it", settings)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from reasoningbank_langgraph.errors import ModelUnavailableError
 
-CARD = "card.json"
-"""The file that a folder of an adapter has when it is whole: it is written last."""
+SETTINGS, CARD = "settings.json", "card.json"
+"""The files that a folder of an adapter has from the first, and when it is whole: that is written last."""
 
 
 class Tuned(NamedTuple):
@@ -25,19 +25,21 @@ def read_tuned(folder: Path) -> Tuned:
     """Return the files that the card of an adapter names.
 
     Raises:
-        ModelUnavailableError: the base is gone, is another file by now, or is no GGUF file.
+        ModelUnavailableError: the card cannot be read, or the base is gone, is another file by now, or is no GGUF file.
     """
-    card = card_values(folder)
-    if "adapter" not in card:
-        raise ModelUnavailableError(str(folder), "its card is of other things: name a folder of `reasoningbank tune`")
-    base = Path(card["base"])
+    try:
+        card = card_values(folder)
+        base, base_sha256, adapter = Path(card["base"]), card["base_sha256"], folder / card["adapter"]
+    except (ValueError, TypeError, KeyError) as error:
+        problem = "its card is damaged or of other things: name a folder of `reasoningbank tune`"
+        raise ModelUnavailableError(str(folder), problem) from error
     if not base.is_file():
         way_out = "start_local_model(GGUF_OF_THE_BASE, adapter=...) serves it with a file that you name"
         raise ModelUnavailableError(str(folder), f"its base {base} is not a GGUF file on this disk: {way_out}")
-    if digest(base) != card["base_sha256"]:
+    if digest(base) != base_sha256:
         problem = f"its base {base} is not the file that it was tuned on: an adapter fits no other weights"
         raise ModelUnavailableError(str(folder), problem)
-    return Tuned(base, folder / card["adapter"])
+    return Tuned(base, adapter)
 
 
 def card_values(folder: Path) -> dict[str, Any]:

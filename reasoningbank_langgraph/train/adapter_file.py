@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reasoningbank_langgraph.errors import TuneError
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -39,13 +37,10 @@ def write_adapter_file(adapter: Path, config: Any, path: Path) -> None:
     writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, float(LoraConfig.from_pretrained(adapter).lora_alpha))
     for key, tensor in sorted(load_peft_weights(str(adapter), device="cpu").items()):
         module, _, side = key.removeprefix("base_model.model.").removesuffix(".weight").rpartition(".lora_")
-        name = names.get_name(module)
-        if name is None:
-            raise TuneError(f"llama.cpp has no name for {module} of a {architecture} model: name other targets")
         rows = tensor.float().numpy()
         if side == "B" and architecture == _SPLIT_HALVES:
             rows = _rotated(rows, module, config)
-        writer.add_tensor(f"{name}.weight.lora_{side.lower()}", rows)
+        writer.add_tensor(f"{names.get_name(module)}.weight.lora_{side.lower()}", rows)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -80,10 +80,15 @@ def fitting(rows: list[Row], tokenizer: Any, longest: int) -> list[Row]:
     """Return the rows of at most `longest` tokens; one cut off would teach the model not to end.
 
     Raises:
-        TuneError: the template writes a prompt in another way when its answer follows: what is learned would not be
-            what the model is asked.
+        TuneError: the template refuses a row, or writes a prompt in another way when its answer follows: what is
+            learned would not be what the model is asked.
     """
-    return [row for row in rows if _length(row, tokenizer) <= longest]
+    from jinja2 import TemplateError
+
+    try:
+        return [row for row in rows if _length(row, tokenizer) <= longest]
+    except TemplateError as error:
+        raise TuneError(f"the chat template of the base refuses a row: {error}") from error
 
 
 def _length(row: Row, tokenizer: Any) -> int:

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from reasoningbank_langgraph.errors import AdapterError
 from reasoningbank_langgraph.files import write_whole
 from reasoningbank_langgraph.local.tuned import CARD
 
@@ -96,11 +97,19 @@ class Card:
 
     @classmethod
     def read(cls, folder: Path) -> Self | None:
-        """Return the card of a folder; None where it has none, as its adapter is not finished."""
+        """Return the card of a folder; None where it has none, as its adapter is not finished.
+
+        Raises:
+            AdapterError: it is of other things, damaged, or of a version that writes other cards.
+        """
         if not (folder / CARD).exists():
             return None
-        values = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        return cls(**values | {"curve": [Point(*point) for point in values["curve"]]})
+        try:
+            values = json.loads((folder / CARD).read_text(encoding="utf-8"))
+            return cls(**values | {"curve": [Point(*point) for point in values["curve"]]})
+        except (ValueError, TypeError, KeyError) as error:
+            problem = f"is no card of an adapter that this version reads ({type(error).__name__}: {error!s:.200})"
+            raise AdapterError(f"{folder / CARD} {problem}: bring it back, or tune in another folder") from error
 
 
 def write_json(path: Path, values: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from reasoningbank_langgraph.errors import TuneError
 from reasoningbank_langgraph.files import open_file
 from reasoningbank_langgraph.local.tuned import digest
+from reasoningbank_langgraph.records import has_visible_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,11 +44,13 @@ def read_rows(data: Path) -> Rows:
     message of the assistant, or every one in `completion`, becomes a row, as often as the `weight` of the line says.
 
     Raises:
-        TuneError: a line is something else, or there is nothing to learn or to stop by.
-        OSError: a file is missing or cannot be read.
+        TuneError: a file is missing or cannot be read, a line is something else, or there is nothing to learn or to
+            stop by.
     """
     if data.is_dir():
         files = [data / TRAIN, data / VALIDATION]
+        if files[0].exists() and not files[1].exists():
+            raise TuneError(f"{data} has no {VALIDATION}: name its {TRAIN}, a tenth of whose tasks is then held out")
         train, validation = (_rows(file) for file in files)
         sha256 = hashlib.sha256("".join(map(digest, files)).encode()).hexdigest()
     else:
@@ -77,15 +80,19 @@ def _key(row: Row) -> str:
 
 def _rows(path: Path) -> list[Row]:
     found: list[Row] = []
-    with open_file(path) as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                try:
-                    found += _completions(json.loads(line))
-                except (ValueError, TypeError, KeyError, AttributeError) as error:
-                    example = '{"messages": [{"role": "user", "content": "2 + 2"}, {"role": "assistant", ...}]}'
-                    problem = f"is no conversation ({type(error).__name__}: {error})"
-                    raise TuneError(f"{path}, line {number} {problem}; a line looks like {example}") from error
+    try:
+        with open_file(path) as file:
+            lines = file.readlines()
+    except OSError as error:
+        raise TuneError(f"{path} cannot be read: {error.strerror or error}") from error
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                found += _completions(json.loads(line))
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+                example = '{"messages": [{"role": "user", "content": "2 + 2"}, {"role": "assistant", ...}]}'
+                problem = f"is no conversation ({type(error).__name__}: {error})"
+                raise TuneError(f"{path}, line {number} {problem}; a line looks like {example}") from error
     return found
 
 
@@ -93,14 +100,17 @@ def _completions(line: dict[str, Any]) -> list[Row]:
     prompt = line["prompt"] if "completion" in line else []
     told = [_message(message) for message in [*prompt, *line["completion" if "completion" in line else "messages"]]]
     learned = [place for place, message in enumerate(told) if message["role"] == "assistant" and place >= len(prompt)]
-    if not learned or learned[0] == 0:
+    if not learned or learned[0] == 0 or not all(has_visible_text(told[place]["content"]) for place in learned):
         raise ValueError("the assistant answers nothing in it")
+    if (weight := operator.index(line.get("weight", 1))) < 0:
+        raise ValueError(f"its weight of {weight} is below 0")
     rows: list[Row] = [{"prompt": told[:place], "completion": [told[place]]} for place in learned]
-    return rows * operator.index(line.get("weight", 1))
+    return rows * weight
 
 
 def _message(message: dict[str, Any]) -> Message:
     role, content = message["role"], message["content"]
     if role not in _ROLES or not isinstance(content, str):
         raise ValueError(f"a message has a role of {', '.join(_ROLES)} and a text as content")
+    content.encode()  # half of a pair of surrogates is no text: it raises
     return {"role": role, "content": content}

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+"""Layers that can be adapted, by their names in transformers: those of the attention, and behind them the others."""
 
 
 @dataclass(frozen=True)
@@ -11,8 +15,8 @@ class TuneSettings:
 
     rank: int = 8
     """Of the two matrices that are learned for each target; what they add is scaled by 2."""
-    targets: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj")
-    """Layers to adapt, by their names in transformers; the attention."""
+    targets: tuple[str, ...] = TARGETS[:4]
+    """Layers to adapt, some of `TARGETS`; the attention."""
     epochs: float = 3.0
     """How often each row is learned, if the validation loss does not end it earlier."""
     learning_rate: float = 2e-4
@@ -27,5 +31,10 @@ class TuneSettings:
     """Of the order of the rows and of the first weights."""
 
     def __post_init__(self) -> None:
-        if min(self.rank, self.epochs, self.learning_rate, self.batch, self.longest, self.patience) <= 0:
-            raise ValueError(f"numbers of a training, but for the seed, are above 0: {self}")
+        numbers = (self.rank, self.epochs, self.learning_rate, self.batch, self.longest, self.patience)
+        if not all(0 < number < math.inf for number in numbers):
+            raise ValueError(f"numbers of a training, but for the seed, are above 0 and finite: {self}")
+        if not self.targets or {*self.targets} - {*TARGETS}:
+            raise ValueError(
+                f"layers to adapt are some of {', '.join(TARGETS)}, got {', '.join(self.targets) or 'none'}"
+            )

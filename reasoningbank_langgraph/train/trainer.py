@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.train.rows import Row
     from reasoningbank_langgraph.train.settings import TuneSettings
 
+_STATE = "trainer_state.json"
 _VALIDATIONS = 2
 """In an epoch, and each is a checkpoint: what a kill costs at most is half an epoch."""
 
@@ -129,11 +130,30 @@ def _watch(progress: Callable[[TuneProgress], None] | None) -> Any:
     return Watch()
 
 
+def learn(trainer: Any, folder: Path) -> None:
+    """Train to the end, from the last checkpoint in a folder where there is one, and take the best weights.
+
+    A process may have died behind its last step: what has ended is not taken up, or one more step would be learned.
+    """
+    from peft import load_peft_weights, set_peft_model_state_dict
+    from transformers import TrainerState
+
+    checkpoint = last_checkpoint(folder)
+    saved = checkpoint and TrainerState.load_from_json(str(checkpoint / _STATE))
+    if saved and saved.stateful_callbacks["TrainerControl"]["args"]["should_training_stop"]:
+        trainer.state = saved
+    else:
+        trainer.args.eval_on_start = checkpoint is None
+        trainer.train(resume_from_checkpoint=checkpoint and str(checkpoint))
+    best = folder / f"checkpoint-{trainer.state.best_global_step}"
+    set_peft_model_state_dict(trainer.model, load_peft_weights(str(best), device="cpu"))
+
+
 def last_checkpoint(folder: Path) -> Path | None:
     """Return the last checkpoint that is whole, and delete those that are not: a process died while it wrote them."""
     for path in sorted(folder.glob("checkpoint-*"), key=lambda path: -int(path.name.partition("-")[2])):
         try:
-            json.loads((path / "trainer_state.json").read_text(encoding="utf-8"))  # it is written last
+            json.loads((path / _STATE).read_text(encoding="utf-8"))  # it is written last
         except (OSError, ValueError):
             shutil.rmtree(path)
         else:

@@ -16,7 +16,7 @@ from typing import Any
 
 from reasoningbank_langgraph.errors import MissingDependencyError, TuneError
 from reasoningbank_langgraph.experiments.folder import alone_in
-from reasoningbank_langgraph.local.tuned import digest
+from reasoningbank_langgraph.local.tuned import SETTINGS, digest
 from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.store.folder.lock import LOCK_FILE
 from reasoningbank_langgraph.train.adapter_file import write_adapter_file
@@ -24,11 +24,10 @@ from reasoningbank_langgraph.train.base import fitting, load_base
 from reasoningbank_langgraph.train.card import Card, write_json
 from reasoningbank_langgraph.train.rows import Rows, read_rows
 from reasoningbank_langgraph.train.settings import TuneSettings
-from reasoningbank_langgraph.train.trainer import TuneProgress, alone, curve, last_checkpoint, make_trainer
+from reasoningbank_langgraph.train.trainer import TuneProgress, alone, curve, learn, make_trainer
 
 _LIBRARIES = ("torch", "transformers", "peft", "trl", "gguf")
 _CHECKPOINTS = "checkpoints"
-SETTINGS = "settings.json"
 
 
 def tune(
@@ -61,6 +60,7 @@ def tune(
     Raises:
         TuneError: the data, the base or the folder cannot be used, as where another process trains in it, or the loss
             is not a number any more.
+        AdapterError: the card of the adapter in the folder cannot be read.
         MissingDependencyError: the extra `train` is not installed.
     """
     require_libraries()
@@ -114,9 +114,7 @@ def _train(
     if not train or not validation:
         raise TuneError(f"every row is longer than {settings.longest} tokens, to train on or to validate with")
     trainer = make_trainer(loaded, train, validation, settings, out / _CHECKPOINTS, progress)
-    checkpoint = last_checkpoint(out / _CHECKPOINTS)
-    trainer.args.eval_on_start = checkpoint is None
-    trainer.train(resume_from_checkpoint=checkpoint and str(checkpoint))
+    learn(trainer, out / _CHECKPOINTS)
     points = curve(trainer.state.log_history)
     if not all(math.isfinite(point.validation_loss) for point in points):
         raise TuneError(f"the loss is not a number any more: lower the learning rate of {settings.learning_rate:g}")

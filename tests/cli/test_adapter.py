@@ -62,7 +62,7 @@ def test_a_further_trial_says_that_all_problems_count_at_half_the_level(adapters
     assert "2 of 12 right" in accept(adapters, "more").output
     problems_in(adapters.parent / "validation.jsonl", [50, 51])
     assert (
-        "p is held against 0.025, as it was tried on other problems before, and all count\n"
+        "p is held against 0.025, as it was tried before, on other problems or in another way\n"
         in call("accept", adapters / "more", "--problems", adapters.parent / "validation.jsonl").output
     )
 

@@ -37,8 +37,16 @@ def test_an_adapter_is_not_put_on_other_weights(adapter, started):
     with pytest.raises(ModelUnavailableError, match=r"is not a GGUF file on this disk: start_local_model\(GGUF"):
         resolve_model(str(adapter))
     (adapter / "card.json").write_text("{}")
-    with pytest.raises(ModelUnavailableError, match="its card is of other things"):
+    with pytest.raises(ModelUnavailableError, match="its card is damaged or of other things"):
         resolve_model(str(adapter))
+    assert started == []
+
+
+def test_an_adapter_whose_training_was_cut_off_is_no_name_of_a_model_elsewhere(started, tmp_path):
+    (begun := tmp_path / "adds").mkdir()
+    (begun / "settings.json").write_text("{}")
+    with pytest.raises(ModelUnavailableError, match=r"has not come to its end: `reasoningbank tune` with the same"):
+        resolve_model(str(begun))
     assert started == []
 
 

@@ -1,13 +1,15 @@
 """An adapter is used only if it is better than its base, and than what is in use."""
 
 import json
+import random
 
 import pytest
 
 from reasoningbank_langgraph.errors import ProblemFileError, TrialError
 from reasoningbank_langgraph.local.adapters import HISTORY, read_history
 from reasoningbank_langgraph.records import task_key
-from reasoningbank_langgraph.train.adapters import accept, decisions
+from reasoningbank_langgraph.train.adapters import accept, decisions, rollback
+from reasoningbank_langgraph.train.rows import read_rows
 from tests.train.adapted import ALL, adapter_in, problem, problems_in, sha256_of, states, used
 
 
@@ -88,6 +90,53 @@ def test_a_trial_on_further_problems_counts_all_so_far_at_half_the_level(adapter
         assert decision.trial.comparisons[0].p == 2 / 2**6
 
 
+def test_a_trial_with_another_token_limit_is_another_one_at_half_the_level(adapters, validation, served):
+    served(base=set(), sums={0, 1, 2, 3, 4})
+    sums = adapter_in(adapters, "sums")
+    levels = [accept(sums, validation, max_tokens=tokens).trial.level for tokens in (512, 256, 512, 128)]
+    assert levels == [0.05, 0.025, 0.025, 0.0125]
+
+
+def test_a_problem_whose_answer_was_corrected_is_graded_anew_for_all(adapters, validation, served):
+    servers = served(base=set(), sums={0, 1, 2, 3, 4, 5}, more={0, 1, 2, 3, 4, 5})
+    sums = adapter_in(adapters, "sums")
+    mistaken = {**problem(5), "answer": "17"}
+    lines = validation.read_text().splitlines()
+    validation.write_text("\n".join([*lines[:5], json.dumps(mistaken), *lines[6:]]))
+    assert accept(sums, validation).outcome == "not better"
+    validation.write_text("\n".join(lines))
+    servers.asked.clear()
+    trial = accept(sums, validation).trial
+    assert sorted(servers.asked) == [("base", 5), ("sums", 5)]
+    assert (trial.comparisons[0].problems, trial.comparisons[0].right, trial.level) == (20, 6, 0.025)
+
+
+def unlike(number):
+    """A problem with words of its own."""
+    draw = random.Random(number)
+    words = ["".join(draw.choices("abdegiklmnoprstu", k=6)) for _ in range(12)]
+    return {"problem": f"Problem {number}: {' '.join(words)}?", "answer": str(number)}
+
+
+def test_what_an_earlier_trial_asked_counts_no_longer_once_the_data_is_seen_to_hold_it(adapters, tmp_path, served):
+    served(base=set(), sums=ALL)
+    data, asked = tmp_path / "data.jsonl", tmp_path / "asked.jsonl"
+    asked.write_text("".join(f"{json.dumps(unlike(number))}\n" for number in range(20)))
+    told = [[unlike(number)["problem"].replace("?", "!"), f"It is {number}."] for number in range(10)]
+    roles = ("user", "assistant")
+    rows = [
+        {"messages": [{"role": role, "content": text} for role, text in zip(roles, pair, strict=True)]} for pair in told
+    ]
+    data.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    sums = adapter_in(adapters, "sums", data=data, data_sha256=read_rows(data).sha256)
+    data.rename(tmp_path / "elsewhere")
+    assert "cannot be read" in accept(sums, asked).trial.unchecked
+    rollback(adapters)
+    (tmp_path / "elsewhere").rename(data)
+    trial = accept(sums, asked).trial
+    assert (trial.left_out, trial.comparisons[0].problems, trial.level) == ({"near copy": 10}, 10, 0.025)
+
+
 def test_a_trial_that_ended_before_it_was_decided_is_decided_without_asking_again(
     adapters, validation, served, monkeypatch
 ):
@@ -128,7 +177,7 @@ def test_no_text_of_a_problem_or_of_an_answer_is_kept(adapters, validation, serv
     rows = (sums / "trial.jsonl").read_text() + (adapters / HISTORY).read_text()
     assert "how many" not in rows
     assert "boxed" not in rows
-    assert set(json.loads(rows.splitlines()[0])) == {"weights", "task", "asked", "id", "right", "tokens"}
+    assert set(json.loads(rows.splitlines()[0])) == {"weights", "task", "asked", "graded", "id", "right", "tokens"}
 
 
 def test_problems_that_cannot_decide_are_refused_before_anything_is_asked(adapters, served, tmp_path):

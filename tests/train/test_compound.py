@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from reasoningbank_langgraph.errors import ReasoningBankError
+from reasoningbank_langgraph.errors import ExperimentError, ReasoningBankError, UnlearnedProblemsError
 from reasoningbank_langgraph.experiments.report.report_files import read_cycles, write_report
 from reasoningbank_langgraph.experiments.stats import share
 from tests.experiments import worlds
@@ -152,10 +152,70 @@ def test_the_curves_follow_from_the_rows_and_the_page_shows_them(done):
     assert "Someone has" not in (out / "cycles.jsonl").read_text()
 
 
-def test_a_test_problem_that_would_choose_adapters_is_refused_and_so_are_too_few(tmp_path):
+def failing_once(where):
+    """The base, out of order in the first call that this is true of."""
+    solve, failed = improving.base().script, []
+
+    def reply(messages, seed):
+        if not failed and where(" ".join(message.text for message in messages)):
+            failed.append(1)
+            raise RuntimeError("out of order")
+        return solve(messages, seed)
+
+    return worlds.seeded(reply)
+
+
+def test_a_cycle_whose_test_problems_failed_is_measured_before_the_next_one_begins(tmp_path, done):
+    settings, bench = improving.compound(tmp_path), improving.Bench(better=("cycle-2",))
+    down = failing_once(lambda text: "Someone has 121 " in text and "notes" in text)
+    with pytest.raises(UnlearnedProblemsError, match=r"cycle-1: 1 of 3 problems failed \(p101: RuntimeError"):
+        improving.go_through(settings, tmp_path / "out", bench, down)
+    assert read_cycles(tmp_path / "out") == []
+    run = improving.go_through(settings, tmp_path / "out", bench)
+    assert outcomes(tmp_path / "out", run) == outcomes(done[0], done[2])
+
+
+def test_what_a_cycle_left_out_is_not_learned_behind_its_harvest(tmp_path):
+    def die(at, adapter):
+        if at == "accept":
+            raise KeyboardInterrupt
+
+    settings, bench = improving.compound(tmp_path, leave_out_failed=True, cycles=1), improving.Bench()
+    down = failing_once(lambda text: "Someone has 23 " in text)
+    with pytest.raises(KeyboardInterrupt):
+        improving.go_through(settings, tmp_path / "out", improving.Bench(die), down)
+    run = improving.go_through(settings, tmp_path / "out", bench)
+    assert [(row.id, row.error) for row in worlds.by_arm(run)["learning-1"]][-1][0] == "p3"
+    assert worlds.by_arm(run)["learning-1"][-1].error.startswith("RuntimeError")
+
+
+def test_all_adapters_of_a_run_are_tuned_from_one_file(tmp_path):
+    settings, out = improving.compound(tmp_path, cycles=1), tmp_path / "out"
+    (out / "adapters" / "cycle-0").mkdir(parents=True)
+    (out / "adapters" / "cycle-0" / "settings.json").write_text('{"base_sha256": "that of another file"}')
+    (out / "base.gguf").write_text("replaced")
+    bench = improving.Bench()
+    with pytest.raises(ExperimentError, match=r"base\.gguf is not the file that cycle-0 was tuned on: bring that back"):
+        improving.go_through(settings, out, bench)
+    assert bench.trained == {}
+
+
+def test_a_test_problem_that_would_choose_adapters_is_refused_and_so_are_too_few_and_unanswered_ones(tmp_path):
     settings = improving.compound(tmp_path)
     few = improving.problems(tmp_path / "few.jsonl", 3, start=600)
-    for validation, problem in ((settings.test, "is a test problem too"), (few, "3 problems can show nothing")):
+    lines = [json.loads(line) for line in settings.validation.read_text().splitlines()]
+    (twice := tmp_path / "twice.jsonl").write_text(
+        "".join(json.dumps({**one, "id": f"{one['id']} {copy}"}) + "\n" for one in lines[:4] for copy in (1, 2))
+    )
+    (unanswered := tmp_path / "unanswered.jsonl").write_text(
+        settings.validation.read_text() + '{"problem": "How high is the sky?"}\n'
+    )
+    for validation, problem in (
+        (settings.test, "is a test problem too"),
+        (few, "3 problems can show nothing"),
+        (twice, "4 problems can show nothing"),
+        (unanswered, "has no answer: a trial grades by known answers"),
+    ):
         with pytest.raises(ReasoningBankError, match=problem):
             improving.go_through(settings.model_copy(update={"validation": validation}), tmp_path / "out", None)
         assert not (tmp_path / "out").exists()

@@ -7,7 +7,7 @@ from reasoningbank_langgraph.experiments.folder import alone_in
 from reasoningbank_langgraph.local import adapter_in_use
 from reasoningbank_langgraph.local.adapters import HISTORY, read_history
 from reasoningbank_langgraph.train.adapters import accept, reject, rollback
-from tests.train.adapted import ALL, adapter_in, states, used
+from tests.train.adapted import ALL, adapter_in, sha256_of, states, used
 
 
 def test_a_rollback_goes_back_step_by_step_to_the_base_and_no_further(adapters, validation, served):
@@ -62,6 +62,22 @@ def test_an_adapter_that_is_gone_can_still_be_rejected(adapters, validation, ser
     reject(sums, "lost")
     adapter_in(adapters, "more")
     assert used(adapters) is None
+
+
+def test_an_adapter_whose_weights_are_gone_or_whose_card_is_damaged_can_be_rejected_and_not_accepted(
+    adapters, validation, served
+):
+    served(base=set(), sums=set(range(9)), more=ALL)
+    sums, more = (adapter_in(adapters, name) for name in ("sums", "more"))
+    accept(sums, validation)
+    accept(more, validation)
+    (sums / "sums.gguf").unlink()
+    (more / "card.json").write_text('{"adapter": "more.gguf"}')
+    with pytest.raises(AdapterError, match=r"card\.json is no card of an adapter .*KeyError.*: bring it back, or tune"):
+        accept(more, validation)
+    for folder in (sums, more):
+        assert reject(folder, "half of it is lost").outcome == "rejected"
+    assert [one.sha256 for one in read_history(adapters)] == [sha256_of(name) for name in ("sums", "more")] * 2
 
 
 def test_weights_that_changed_since_they_were_accepted_are_not_used(adapters, validation, served):

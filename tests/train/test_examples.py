@@ -30,6 +30,7 @@ CALL = to_messages(
         ({"text": "48 + 24 is \\boxed{72}", "steps": CALL}, "called tools"),
         ({"text": " \n"}, "no text"),
         ({"text": "The answer is \\boxed{72}."}, "answer alone"),
+        ({"text": "答案是\\boxed{72}。"}, "answer alone"),
     ],
 )
 def test_a_text_is_taken_as_it_is_or_left_out_and_counted(changes, reason, tmp_path):
@@ -55,6 +56,24 @@ def test_a_block_of_code_is_text(tmp_path):
     code = "```python\nprint(48 + 24)\n```\nIt prints \\boxed{72}."
     assert left_out(bank_of(attempt("a", text=code)), tmp_path / "out") == {}
     assert said(rows_in(tmp_path / "out")) == [code]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["因为四十八加二十四等于七十二，所以是\\boxed{七十二}。", "４８＋２４＝７２", "٤٨ + ٢٤ = ٧٢", "48 + 24\r\n= 72"],
+)
+def test_no_script_and_no_line_end_keeps_a_solution_out(text, tmp_path):
+    bank = bank_of(attempt("a", TASKS[0].replace(". ", ".\r\n"), text))
+    assert left_out(bank, tmp_path / "out") == {}
+    assert said(rows_in(tmp_path / "out")) == [text]
+
+
+def test_a_text_that_was_judged_both_ways_is_in_no_row_and_no_pair(tmp_path):
+    verdicts = [attempt("r", experience="group"), attempt("w", right=False, experience="group"), OTHER]
+    bank = bank_of(*verdicts)
+    assert left_out(bank, tmp_path / "out") == {"judged both ways": 2}
+    assert said(rows_in(tmp_path / "out")) == [OTHER.solution]
+    assert rows_in(tmp_path / "out", "preferences.jsonl") == []
 
 
 def test_of_a_task_the_shortest_chains_are_kept_and_copies_are_not(tmp_path):

@@ -12,6 +12,7 @@ from langchain_core.messages import convert_to_openai_messages
 
 from reasoningbank_langgraph import MemoryBank, Scaling
 from reasoningbank_langgraph.errors import HarvestError
+from reasoningbank_langgraph.experiments.folder import alone_in
 from reasoningbank_langgraph.experiments.memories import ShownMemory
 from reasoningbank_langgraph.experiments.solving import prompt_of
 from reasoningbank_langgraph.math_solver import create_math_solver
@@ -19,7 +20,7 @@ from reasoningbank_langgraph.math_solver.problems import Problem
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from reasoningbank_langgraph.train.harvest import harvest, read_card
 from tests.loop_fakes import indexed_memory, learner
-from tests.train.attempts import NAMESPACE, TASKS, attempt, bank_of, left_out, rows_in, said
+from tests.train.attempts import NAMESPACE, TASKS, attempt, bank_of, learned, left_out, rows_in, run_of, said
 
 TWO = [attempt("a"), attempt("b", TASKS[1], "63 / 9 = 7, so each gets \\boxed{7}.")]
 
@@ -140,6 +141,28 @@ def test_a_folder_with_a_harvest_or_other_things_is_not_written_to(tmp_path):
         bank.harvest(tmp_path / "home")
     with pytest.raises(HarvestError, match="is no folder"):
         bank.harvest(tmp_path / "home" / "letter.txt")
+    (own := tmp_path / "own").mkdir()
+    for name in ("train.jsonl", "validation.jsonl"):
+        (own / name).write_text("by hand")
+    with pytest.raises(HarvestError, match=r"other things \(train.jsonl, validation.jsonl\)"):
+        bank.harvest(own)
+    assert [path.read_text() for path in own.iterdir()] == ["by hand"] * 2
+
+
+def test_two_harvests_into_one_folder_are_kept_apart(tmp_path):
+    bank, out = bank_of(*TWO), tmp_path / "out"
+    out.mkdir()
+    with alone_in(out), pytest.raises(HarvestError, match=r"out is in use by process \d+"):
+        bank.harvest(out)
+    assert bank.harvest(out).files
+
+
+def test_one_name_is_one_and_not_its_letters(tmp_path):
+    bank, run = bank_of(*TWO, attempt("c", judge="")), run_of(tmp_path / "run", learned())
+    (path := tmp_path / "test.jsonl").write_text('{"problem": "How high is the sky?", "answer": "4"}')
+    made = bank.harvest(tmp_path / "out", judges="reference", runs=str(run), arms="learning", not_in=str(path))
+    assert (made.judges, made.runs, [one.name for one in made.not_in]) == (("reference",), ("run",), ["test.jsonl"])
+    assert made.left_out["not verified"] == 1
 
 
 def test_the_method_of_a_bank_and_the_function_have_the_same_options():

@@ -8,6 +8,7 @@ from reasoningbank_langgraph.errors import HarvestError
 from reasoningbank_langgraph.experiments.results import CONFIG
 from reasoningbank_langgraph.experiments.tries import Tries, Try
 from reasoningbank_langgraph.train.harvest import harvest, read_card
+from reasoningbank_langgraph.train.harvest.solutions import of_run
 from tests.train.attempts import NAMESPACE, TASKS, attempt, bank_of, learned, rows_in, run_of, said
 
 
@@ -51,6 +52,41 @@ def test_tries_of_arms_that_are_not_named_and_rows_that_failed_are_not_looked_at
     one = tried(0, True, "48 and half of 48, 24: 72, so \\boxed{72}.")
     Tries(run).take(one.key, lambda: one)
     assert harvest(tmp_path / "out", runs=[run], validation=0).solutions == 1
+
+
+@pytest.mark.parametrize(("arms", "numbers"), [(["vote-2"], [0, 1]), (["vote-3+memory"], [0, 1, 2, 3])])
+def test_of_the_tries_that_arms_share_those_of_the_named_ones_are_taken(arms, numbers, tmp_path):
+    plain = learned(attempts=2).model_copy(update={"arm": "vote-2"})
+    aided = learned(attempts=4, memory_length=9).model_copy(update={"arm": "vote-3+memory"})
+    run = run_of(tmp_path / "run", plain, aided)
+    for number in range(4):
+        one = tried(number, True, f"48 and 24, by my way {number}, are \\boxed{{72}}.")
+        one = one.model_copy(update={"memory": "digest" if number > 1 else ""})
+        Tries(run).take(one.key, lambda one=one: one)
+    found = of_run("run", run, arms)
+    assert [int(one.source.run.rpartition("/")[2]) for one in found if one.source.kind == "try"] == numbers
+
+
+def test_runs_of_one_name_are_told_apart_and_a_run_that_is_named_twice_is_one(tmp_path, monkeypatch):
+    for name, right in (("one", True), ("two", False)):
+        (tmp_path / name).mkdir()
+        run = run_of(tmp_path / name / "run", learned(right=right, attempts=3))
+        text = "48 and half of 48, 24: 72, so \\boxed{72}." if right else "48 + 48 = 96, so \\boxed{96}."
+        Tries(run).take(tried(0, right, text).key, lambda right=right, text=text: tried(0, right, text))
+    runs = [tmp_path / "one" / "run", tmp_path / "two" / "run"]
+    made = harvest(tmp_path / "out", runs=[*runs, runs[0]], validation=0)
+    assert (made.runs, made.solutions, "preferences.jsonl" in made.files) == (("one/run", "two/run"), 4, False)
+    monkeypatch.chdir(runs[0])
+    here = harvest(tmp_path / "here", runs=["."], validation=0)
+    assert (here.runs, here.rows[0].sources[0].run) == (("run",), "run/learning/0")
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "\udcff"])
+def test_a_run_whose_settings_cannot_be_read_is_of_no_known_tenant(content, tmp_path):
+    run = run_of(tmp_path / "run", learned())
+    (run / CONFIG).write_bytes(content.encode(errors="surrogateescape"))
+    with pytest.raises(HarvestError, match=r"config\.json cannot be read: whose bank the run showed is not known"):
+        harvest(tmp_path / "out", runs=[run])
 
 
 def test_a_reply_that_speaks_of_its_notes_is_left_out_of_rows_and_tries(tmp_path):

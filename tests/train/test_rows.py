@@ -67,6 +67,13 @@ def test_the_digest_changes_with_the_data(tmp_path):
             "Type",
         ),
         ('{"prompt": "2 + 2", "completion": "4"}', "is no conversation"),
+        ('{"messages": [{"role": "user", "content": "2"}, {"role": "assistant", "content": " "}]}', "answers nothing"),
+        ('{"messages": [{"role": "user", "content": "2"}, {"role": "assistant", "content": "\\ud83d"}]}', "surrogates"),
+        (
+            '{"messages": [{"role": "user", "content": "2"}, {"role": "assistant", "content": "4"}], "weight": -1}',
+            "its weight of -1 is below 0",
+        ),
+        ("[" * 100_000, "Recursion"),
     ],
 )
 def test_a_line_that_is_no_conversation_is_named(tmp_path, line, problem):
@@ -78,6 +85,15 @@ def test_a_line_that_is_no_conversation_is_named(tmp_path, line, problem):
 def test_one_task_alone_cannot_be_learned_and_held_out(tmp_path):
     with pytest.raises(TuneError, match="0 rows to train on and 2 to validate with: both are needed"):
         read_rows(write(tmp_path / "all.jsonl", solved(1, "a"), solved(1, "b")))
+
+
+def test_a_folder_without_validation_rows_is_refused_with_the_way_out(tmp_path):
+    write(tmp_path / "train.jsonl", solved(1, "a"), solved(2, "a"))
+    with pytest.raises(TuneError, match=r"has no validation\.jsonl: name its train\.jsonl, a tenth of whose tasks"):
+        read_rows(tmp_path)
+    assert read_rows(tmp_path / "train.jsonl").validation
+    with pytest.raises(TuneError, match=r"none\.jsonl cannot be read: No such file"):
+        read_rows(tmp_path / "none.jsonl")
 
 
 def test_a_checkpoint_that_a_process_died_on_is_deleted_and_the_last_whole_one_is_taken(tmp_path):
@@ -95,6 +111,13 @@ def test_a_curve_has_the_validations_with_the_last_loss_before_each():
     assert curve(logged) == [(0, None, 9.0), (1, 8.0, 7.0)]
 
 
-def test_settings_of_a_training_are_above_zero():
-    with pytest.raises(ValueError, match="are above 0"):
-        TuneSettings(rank=0)
+@pytest.mark.parametrize("changes", [{"rank": 0}, {"epochs": float("nan")}, {"learning_rate": float("inf")}])
+def test_settings_of_a_training_are_numbers_above_zero(changes):
+    with pytest.raises(ValueError, match="are above 0 and finite"):
+        TuneSettings(**changes)
+
+
+@pytest.mark.parametrize("targets", [("embed_tokens",), ("q_proj", "lm_head"), ("query",), ()])
+def test_layers_that_llama_cpp_could_not_load_are_refused_before_they_are_trained(targets):
+    with pytest.raises(ValueError, match=r"layers to adapt are some of q_proj, .*down_proj, got"):
+        TuneSettings(targets=targets)

@@ -103,12 +103,13 @@ def test_a_killed_training_goes_on_from_its_last_checkpoint_to_the_same_weights(
     assert_same_weights(out, trained.out)
 
 
-def test_a_process_that_died_before_its_card_was_written_is_finished_by_the_next(trained, tmp_path, monkeypatch):
-    def fail(*_):
-        raise OSError("the disk is full")
+def _fail(*_):
+    raise OSError("the disk is full")
 
+
+def test_a_process_that_died_before_its_card_was_written_is_finished_by_the_next(trained, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(Card, "write", fail)
+        patch.setattr(Card, "write", _fail)
         with pytest.raises(OSError, match="disk is full"):
             tune(trained.data, base=trained.base, out=tmp_path / "adds", settings=SETTINGS)
     steps = []
@@ -117,7 +118,9 @@ def test_a_process_that_died_before_its_card_was_written_is_finished_by_the_next
     assert_same_weights(tmp_path / "adds", trained.out)
 
 
-def test_training_ends_where_the_validation_loss_does_and_keeps_the_best_weights(trained, tmp_path):
+def test_training_ends_where_the_validation_loss_does_and_keeps_the_best_weights_also_after_a_kill(
+    trained, tmp_path, monkeypatch
+):
     settings = TuneSettings(learning_rate=0.01, batch=8, epochs=60.0, patience=1)
     told = {"messages": [{"role": "user", "content": "8 + 1"}, {"role": "assistant", "content": "no, never: ~"}]}
     (data := tmp_path / "data").mkdir()
@@ -126,6 +129,13 @@ def test_training_ends_where_the_validation_loss_does_and_keeps_the_best_weights
     card = tune(data, base=trained.base, out=tmp_path / "adds", settings=settings)
     assert card.best_step < card.steps < 60
     assert card.after == min(point.validation_loss for point in card.curve[1:])
+    with monkeypatch.context() as patch:
+        patch.setattr(Card, "write", _fail)
+        with pytest.raises(OSError, match="disk is full"):
+            tune(data, base=trained.base, out=tmp_path / "again", settings=settings)
+    again = tune(data, base=trained.base, out=(tmp_path / "again").rename(tmp_path / "moved"), settings=settings)
+    assert (again.curve, again.best_step, again.steps) == (card.curve, card.best_step, card.steps)
+    assert_same_weights(tmp_path / "moved", tmp_path / "adds")
 
 
 def test_only_what_the_assistant_says_is_learned_in_the_template_of_the_base(trained, tmp_path):
@@ -149,12 +159,15 @@ def test_rows_longer_than_asked_for_are_left_out_whole(trained):
     assert fitting(rows, tokenizer, 200) == rows[:1]
 
 
-def test_a_template_that_rewrites_a_prompt_once_it_is_answered_is_refused(trained):
+def test_a_template_that_rewrites_a_prompt_once_it_is_answered_or_takes_no_such_row_is_refused(trained):
     with alone():
         tokenizer = load_base(trained.base).tokenizer
     tokenizer.chat_template = "{{ messages | length }}{{ messages[0]['content'] }}"
     row = {"prompt": [{"role": "user", "content": "1"}], "completion": [{"role": "assistant", "content": "2"}]}
     with pytest.raises(TuneError, match="writes a prompt in another way before its answer: '11' became '21'"):
+        fitting([row], tokenizer, 200)
+    tokenizer.chat_template = "{{ raise_exception('roles must alternate') }}"
+    with pytest.raises(TuneError, match="the chat template of the base refuses a row: roles must alternate"):
         fitting([row], tokenizer, 200)
 
 

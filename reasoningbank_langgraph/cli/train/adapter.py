@@ -114,7 +114,7 @@ def _told(name: str, trial: AdapterTrial) -> Iterator[str]:
         against = f"{name} against {one.rival or 'the base'}"
         yield f"{against}: {one.right} of {one.problems} right, {one.rival_right} without; {_figures(one)}"
     if trial.level < trial.alpha:
-        yield f"p is held against {trial.level:g}, as it was tried on other problems before, and all count"
+        yield f"p is held against {trial.level:g}, as it was tried before, on other problems or in another way"
     if trial.left_out:
         reasons = ", ".join(f"{count} {reason}" for reason, count in trial.left_out.items())
         yield f"left out of {trial.problems}: {reasons}"

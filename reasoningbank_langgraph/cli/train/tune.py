@@ -48,10 +48,11 @@ def tune(
     from reasoningbank_langgraph.train import tune as train
     from reasoningbank_langgraph.train.base import base_path
 
-    if min(epochs, learning_rate) <= 0:
-        raise typer.BadParameter("--epochs and --learning-rate are above 0")
-    layers = tuple(targets.split(","))
-    settings = TuneSettings(rank, layers, epochs, learning_rate, batch, longest, patience, seed)
+    layers = tuple(targets.replace(" ", "").split(","))
+    try:
+        settings = TuneSettings(rank, layers, epochs, learning_rate, batch, longest, patience, seed)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
     with named_errors(), _progress() as update:
         card = train(data, base=base_path(base), out=out, settings=settings, progress=update)
     _report(card, out)

@@ -17,7 +17,6 @@ from reasoningbank_langgraph.local.adapters import (
     adapter_in_use,
     read_history,
 )
-from reasoningbank_langgraph.local.tuned import CARD
 from reasoningbank_langgraph.train.adapters.outcomes import Outcomes
 from reasoningbank_langgraph.train.adapters.trial import (
     Contender,
@@ -49,8 +48,8 @@ def accept(
 
     A call that was killed is taken up by the next one like it. What base and adapter in use made of a problem is known
     to the next trial in the folder. A further trial on other problems counts all problems so far, at half the level of
-    the one before: an adapter that is not better is accepted with a chance of at most `alpha`, however often it is
-    tried.
+    the one before, and so does one with corrected answers or another token limit: an adapter that is not better is
+    accepted with a chance of at most `alpha`, however often it is tried.
 
     Args:
         folder: of the adapter; beside it lie others of its base, and the file of all decisions.
@@ -95,11 +94,13 @@ def reject(folder: str | Path, reason: str) -> Decision:
     path = _absolute(folder)
     with alone_in(path.parent, AdapterError):
         known = [one for one in read_history(path.parent) if one.adapter == path.name]
-        if known and not (path / CARD).is_file():
-            sha256, base_sha256 = known[-1].sha256, known[-1].base_sha256
-        else:
+        try:
             contender = read_contender(path)
             sha256, base_sha256 = contender.sha256, contender.card.base_sha256
+        except AdapterError:  # it or its weights are gone
+            if not known:
+                raise
+            sha256, base_sha256 = known[-1].sha256, known[-1].base_sha256
         told: dict[str, Any] = {"adapter": path.name, "sha256": sha256, "base_sha256": base_sha256, "reason": reason}
         return _write(path.parent, Decision(outcome="rejected", **told))
 
@@ -123,13 +124,8 @@ def rollback(folder: str | Path, reason: str = "") -> Decision:
         if not standing:
             raise AdapterError(f"no adapter of {path} is in use: there is nothing to go back from, the base is used")
         last = standing[-1]
-        told: dict[str, Any] = {
-            "adapter": last.adapter,
-            "sha256": last.sha256,
-            "base_sha256": last.base_sha256,
-            "reason": reason,
-        }
-        return _write(path, Decision(outcome="rolled back", **told))
+        told = last.model_dump(include={"adapter", "sha256", "base_sha256"})
+        return _write(path, Decision(outcome="rolled back", reason=reason, **told))
 
 
 def _absolute(folder: str | Path) -> Path:
@@ -174,7 +170,7 @@ def _try(
     """Have the adapter and its rivals answer what they did not answer yet, and compare them on all of it."""
     rival = _rival(in_use, contender.folder.parent)
     validation = clear_problems(problems, contender.card)
-    outcomes = Outcomes(contender.folder, asked_as(max_tokens), validation.problems)
+    outcomes = Outcomes(contender.folder, asked_as(max_tokens), validation.problems, validation.known)
     level = alpha / 2 ** len(_tried_on(history, contender) - {outcomes.digest})
     require_enough(len(outcomes.tasks), level)
     answer_missing(contender, rival, validation.problems, outcomes, max_tokens, progress)

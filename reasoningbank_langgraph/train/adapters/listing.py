@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from reasoningbank_langgraph.local.adapters import Decision, accepted, adapter_folders, read_history
-from reasoningbank_langgraph.local.tuned import digest
+from reasoningbank_langgraph.local.tuned import SETTINGS, digest
 from reasoningbank_langgraph.records import Count, Record
 from reasoningbank_langgraph.train.card import Card
-from reasoningbank_langgraph.train.tuning import SETTINGS
 
 State = Literal[
     "in use", "accepted earlier", "not tried", "not better", "rejected", "rolled back", "unfinished", "changed", "gone"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reasoningbank_langgraph.errors import AdapterError, InvalidRecordError
 from reasoningbank_langgraph.experiments.stats import Key
 from reasoningbank_langgraph.files import append_line, whole_lines
 from reasoningbank_langgraph.records import Count, Record
+
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.math_solver.problems import Problem
 
 TRIAL = "trial.jsonl"
 
@@ -25,6 +28,8 @@ class Outcome(Record):
     """Key of the problem's text."""
     asked: str
     """Names the prompt and the token limit."""
+    graded: str = ""
+    """Digest of the problem with the answer that it was graded by; "" in files of earlier versions."""
     id: str
     """Of the problem in its file."""
     right: bool
@@ -35,6 +40,7 @@ class Outcome(Record):
 class _Known(NamedTuple):
     weights: str
     task: str
+    graded: str
 
 
 class Outcomes:
@@ -45,42 +51,52 @@ class Outcomes:
 
     Args:
         folder: of the adapter that is tried.
-        asked: outcomes of other prompts and token limits are passed over.
-        tasks: keys of the problems that it is tried on now.
+        asked: outcomes of other prompts and token limits are passed over, and those graded by other answers.
+        problems: those that it is tried on now, by the key of the task.
+        known: keys of tasks that it knows from its data: earlier trials may have asked them, before that was seen.
 
     Attributes:
-        tasks: these, and those of its earlier trials: never what it knows from its data.
+        tasks: keys of these problems, and of those of its earlier trials: never what it knows from its data.
 
     Raises:
         AdapterError: a line is no outcome.
     """
 
-    def __init__(self, folder: Path, asked: str, tasks: Iterable[str]) -> None:
+    def __init__(self, folder: Path, asked: str, problems: Mapping[str, Problem], known: Collection[str] = ()) -> None:
         self._path, self._asked, self._lock = folder / TRIAL, asked, threading.Lock()
         noted = {path: _read(path, asked) for path in sorted(folder.parent.glob(f"*/{TRIAL}"))}
-        self._right = {_Known(one.weights, one.task): one.right for rows in noted.values() for one in rows}
-        self.tasks = {*tasks, *(one.task for one in noted.get(self._path, ()))}
+        self._right = {_Known(one.weights, one.task, one.graded): one.right for rows in noted.values() for one in rows}
+        own = {one.task: one.graded for one in noted.get(self._path, ()) if one.task not in known}
+        self._graded = own | {task: _digest(task, str(problem.answer)) for task, problem in problems.items()}
+        self.tasks = self._graded.keys()
 
     @property
     def digest(self) -> str:
-        """Names the tasks."""
-        return hashlib.sha256("".join(sorted(self.tasks)).encode()).hexdigest()
+        """Names the tasks, and how they were asked and graded."""
+        return _digest(self._asked, *map(str, sorted(self._graded.items())))
 
     def has(self, weights: str, task: str) -> bool:
         """Say whether it is known what these weights make of a task."""
-        return _Known(weights, task) in self._right
+        return self._of(weights, task) is not None
 
     def of(self, weights: str) -> dict[Key, bool]:
         """Return whether these weights were right, by task, as the statistics read it."""
-        found = ((task, self._right.get(_Known(weights, task))) for task in sorted(self.tasks))
+        found = ((task, self._of(weights, task)) for task in sorted(self.tasks))
         return {(0, task): right for task, right in found if right is not None}
 
     def note(self, **found: Any) -> None:
         """Add one outcome; it is on disk when this returns."""
-        outcome = Outcome(asked=self._asked, **found)
+        outcome = Outcome(asked=self._asked, graded=self._graded[found["task"]], **found)
         with self._lock:
             append_line(self._path, outcome.to_json())
-            self._right[_Known(outcome.weights, outcome.task)] = outcome.right
+            self._right[_Known(outcome.weights, outcome.task, outcome.graded)] = outcome.right
+
+    def _of(self, weights: str, task: str) -> bool | None:
+        return self._right.get(_Known(weights, task, self._graded[task]))
+
+
+def _digest(*told: str) -> str:
+    return hashlib.sha256(repr(told).encode()).hexdigest()
 
 
 def _read(path: Path, asked: str) -> list[Outcome]:

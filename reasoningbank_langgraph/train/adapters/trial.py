@@ -12,7 +12,7 @@ from reasoningbank_langgraph.experiments.solving import is_right
 from reasoningbank_langgraph.experiments.stats import Interval, mcnemar_p, mean_difference, pair
 from reasoningbank_langgraph.local import start_local_model
 from reasoningbank_langgraph.local.adapters import RivalComparison
-from reasoningbank_langgraph.local.tuned import CARD, card_values, digest, read_tuned
+from reasoningbank_langgraph.local.tuned import digest, read_tuned
 from reasoningbank_langgraph.math_solver import solve_prompt, solve_step
 from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.train.adapters.outcomes import Outcomes
@@ -62,11 +62,10 @@ def read_contender(folder: Path) -> Contender:
     Raises:
         AdapterError: it is not finished, or its weights are gone.
     """
-    if not (folder / CARD).is_file() or "adapter" not in card_values(folder):
+    card = Card.read(folder)
+    if card is None:
         way_out = f"`reasoningbank tune --out {folder}` makes one, or finishes it"
         raise AdapterError(f"{folder} holds no finished adapter: {way_out}")
-    card = Card.read(folder)
-    assert card is not None  # noqa: S101 - its file is there
     weights = folder / card.adapter
     if not weights.is_file():
         raise AdapterError(f"{weights} is gone: bring it back, or delete {folder} and tune it again")

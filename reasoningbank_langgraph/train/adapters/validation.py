@@ -21,6 +21,8 @@ class Validation(NamedTuple):
     """By the key of the task."""
     left_out: dict[str, int]
     """Problems of the file that are not asked, by reason."""
+    known: set[str]
+    """Keys of the tasks that the data gives away."""
     unchecked: str
     """Why only equal texts were looked for; "" where near copies were too."""
 
@@ -39,11 +41,10 @@ def clear_problems(path: Path, card: Card) -> Validation:
         ProblemFileError: the file cannot be read.
         TrialError: a problem has no answer, or none is left.
     """
-    every = read_problems(path)
-    if unanswered := next((problem.id for problem in every if problem.answer is None), None):
-        raise TrialError(f"problem {unanswered!r} of {path} has no answer: a trial grades by known answers")
+    every = answered_problems(path)
     told, unchecked = _told(card)
     leaks, known = HeldOut(every).given_away(told), set(card.tasks)
+    known |= {task_key(every[place].text) for place in leaks}
     left_out, problems = Counter[str](), dict[str, Problem]()
     for place, problem in enumerate(every):
         key = task_key(problem.text)
@@ -54,7 +55,20 @@ def clear_problems(path: Path, card: Card) -> Validation:
             problems[key] = problem
     if not problems:
         raise TrialError(f"{card.name} knows every problem of {path} from its data: name a file of others")
-    return Validation(problems, dict(left_out), unchecked)
+    return Validation(problems, dict(left_out), known, unchecked)
+
+
+def answered_problems(path: Path) -> list[Problem]:
+    """Return the problems of a file.
+
+    Raises:
+        ProblemFileError: the file cannot be read.
+        TrialError: a problem has no answer.
+    """
+    every = read_problems(path)
+    if unanswered := next((problem.id for problem in every if problem.answer is None), None):
+        raise TrialError(f"problem {unanswered!r} of {path} has no answer: a trial grades by known answers")
+    return every
 
 
 def _told(card: Card) -> tuple[list[Told], str]:
@@ -63,7 +77,7 @@ def _told(card: Card) -> tuple[list[Told], str]:
         return [], "its card does not name its data"
     try:
         rows = read_rows(Path(card.data))
-    except (OSError, TuneError) as error:
+    except TuneError as error:
         return [], f"its data {card.data} cannot be read ({str(error)[:200]})"
     if rows.sha256 != card.data_sha256:
         return [], f"its data {card.data} has changed since"

@@ -21,6 +21,7 @@ RULES = """\
 - Texts are as they were, or left out: without secrets, links, special tokens, turns, fences or talk of notes.
 - Of a task at most {samples} solutions are kept, the shortest first. Equal texts count as one, and so do texts with
   equal numbers in equal order.
+- Left out as `judged both ways`: a text that was called right once and wrong once.
 - A pair is a right and a wrong solution from one group of attempts at a task.
 - A row weighs 2 if its task was missed first: no attempt of the first experience solved it, and a later one did. Any
   other weighs 1. A trainer shows a row as often in an epoch as it weighs.

@@ -15,6 +15,8 @@ from reasoningbank_langgraph.train.harvest.solutions import Solution
 MISSED_FIRST = 2
 """What a row weighs whose task was missed first and solved later; any other weighs 1."""
 _FEW_WORDS = 12
+_WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]|\w+")
+"""A letter counts as one in a script without spaces: Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _REMOVED = re.compile(r"\[[a-z ]+ removed\]")
@@ -45,19 +47,27 @@ def unfit(solution: Solution) -> str:
 
 def _is_plain(text: str) -> bool:
     """Say whether a text holds no special token, turn, link or fence; blocks of code are text."""
-    bare = text.replace("```", "")
+    bare = text.replace("```", "").replace("\r\n", "\n")
     return clean_text(bare) == bare
 
 
 def is_bare(text: str) -> bool:
     """Say whether a solution is an answer without the way to it: fewer than two numbers and than twelve words."""
-    return len(chain_of(text)) < 2 and len(re.findall(r"\w+", text)) < _FEW_WORDS
+    return len(chain_of(text)) < 2 and len(_WORD.findall(text)) < _FEW_WORDS
 
 
 def chain_of(text: str) -> tuple[str, ...]:
     """Return the numbers of a solution in order; one that is repeated at once counts once."""
     numbers = _NUMBER.findall(_THOUSANDS.sub("", ungrouped(in_ascii(text))))
     return tuple(number for number, _ in groupby(numbers))
+
+
+def judged_both_ways(solutions: Iterable[Solution]) -> set[tuple[str, str]]:
+    """Return what was said of a task and called right once and wrong once: one of the verdicts is mistaken."""
+    said: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
+    for solution in solutions:
+        said[solution.right].add(solution.said)
+    return said[True] & said[False]
 
 
 def best(solutions: Iterable[Solution], samples: int, left_out: Counter[str]) -> list[Solution]:
@@ -91,11 +101,11 @@ def pairs(solutions: Iterable[Solution], samples: int) -> list[Pair]:
     groups: defaultdict[tuple[str, str], tuple[list[Solution], list[Solution]]] = defaultdict(lambda: ([], []))
     for solution in sorted(solutions, key=lambda one: len(one.text)):
         groups[solution.source.experience_id, solution.key][0 if solution.right else 1].append(solution)
-    found: dict[tuple[str, str, str], Pair] = {}
+    found: dict[tuple[object, object], Pair] = {}
     counts: Counter[str] = Counter()
     for (_, task), group in groups.items():
         for pair in zip(*group, strict=False):
-            name = (task, normalise_task(pair[0].text), normalise_task(pair[1].text))
+            name = (pair[0].said, pair[1].said)
             if name not in found and counts[task] < samples:
                 counts[task] += 1
                 found[name] = pair

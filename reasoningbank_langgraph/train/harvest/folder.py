@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reasoningbank_langgraph.errors import HarvestError
+from reasoningbank_langgraph.experiments.folder import alone_in
+from reasoningbank_langgraph.store.folder.lock import LOCK_FILE
 from reasoningbank_langgraph.train.harvest.card import CARD, PAGE, DataFile, Harvest, Origin
 from reasoningbank_langgraph.train.harvest.solutions import Solution
 from reasoningbank_langgraph.train.rows import TRAIN, VALIDATION
 
 PREFERENCES, VALIDATION_PREFERENCES = "preferences.jsonl", "validation_preferences.jsonl"
 _DRAFT = f"{CARD}.part"
-_OWN = {TRAIN, VALIDATION, PREFERENCES, VALIDATION_PREFERENCES, PAGE, _DRAFT}
+"""It is there from the first: what lies beside it is of a harvest that did not come to its end."""
+_OWN = (TRAIN, VALIDATION, PREFERENCES, VALIDATION_PREFERENCES, PAGE)
 
 
 class Row(NamedTuple):
@@ -56,7 +59,8 @@ def check_free(folder: Path) -> None:
         raise HarvestError(
             f"{folder} holds a harvest already, and what was trained with it names it: name a new folder"
         )
-    if others := sorted({path.name for path in folder.iterdir()} - _OWN):
+    own = {LOCK_FILE, *([_DRAFT, *_OWN] if (folder / _DRAFT).exists() else [])}
+    if others := sorted({path.name for path in folder.iterdir()} - own):
         raise HarvestError(f"{folder} holds other things ({', '.join(others[:3])}): name a new folder")
 
 
@@ -66,17 +70,23 @@ def write(
     """Write the files that have rows, for their owner alone, and then the card; return it.
 
     A folder without a card is no harvest: the same call makes it anew.
+
+    Raises:
+        HarvestError: another process harvests into the folder, or did since it was found free.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name in _OWN:
-        (folder / name).unlink(missing_ok=True)
-    filled = {name: rows for name, rows in files.items() if rows}
-    told = {name: _write_rows(folder / name, rows) for name, rows in filled.items()}
-    origins = tuple(origin for name, rows in filled.items() for origin in _origins(name, rows))
-    card = card.model_copy(update={"files": told, "rows": origins})
-    _write(folder / PAGE, card.page(prompt))
-    _write(folder / _DRAFT, json.dumps(card.to_json(), indent=1) + "\n")
-    (folder / _DRAFT).replace(folder / CARD)
+    with alone_in(folder, HarvestError):
+        check_free(folder)
+        (folder / _DRAFT).touch(mode=0o600)
+        for name in _OWN:
+            (folder / name).unlink(missing_ok=True)
+        filled = {name: rows for name, rows in files.items() if rows}
+        told = {name: _write_rows(folder / name, rows) for name, rows in filled.items()}
+        origins = tuple(origin for name, rows in filled.items() for origin in _origins(name, rows))
+        card = card.model_copy(update={"files": told, "rows": origins})
+        _write(folder / PAGE, card.page(prompt))
+        _write(folder / _DRAFT, json.dumps(card.to_json(), indent=1) + "\n")
+        (folder / _DRAFT).replace(folder / CARD)
     return card
 
 
@@ -102,7 +112,7 @@ def _origins(name: str, rows: Sequence[Row]) -> list[Origin]:
 
 
 def _write(path: Path, text: str) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "wb") as file:
         file.write(text.encode())
         file.flush()

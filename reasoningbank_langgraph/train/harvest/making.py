@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,11 +13,27 @@ from reasoningbank_langgraph.math_solver import solve_prompt
 from reasoningbank_langgraph.messages import to_messages
 from reasoningbank_langgraph.prompts import prompt_hash
 from reasoningbank_langgraph.train.harvest.card import Harvest
-from reasoningbank_langgraph.train.harvest.examples import MISSED_FIRST, best, is_bare, missed_first, pairs, unfit
+from reasoningbank_langgraph.train.harvest.examples import (
+    MISSED_FIRST,
+    best,
+    is_bare,
+    judged_both_ways,
+    missed_first,
+    pairs,
+    unfit,
+)
 from reasoningbank_langgraph.train.harvest.fed import Taint
 from reasoningbank_langgraph.train.harvest.folder import PREFERENCES, VALIDATION_PREFERENCES, Row, check_free, write
 from reasoningbank_langgraph.train.harvest.held_out import HeldOut
-from reasoningbank_langgraph.train.harvest.solutions import CHECKS, Solution, is_checked, of_bank, of_run, tenant_of
+from reasoningbank_langgraph.train.harvest.solutions import (
+    CHECKS,
+    Solution,
+    is_checked,
+    named_runs,
+    of_bank,
+    of_run,
+    tenant_of,
+)
 from reasoningbank_langgraph.train.harvest.split import held_back
 from reasoningbank_langgraph.train.rows import TRAIN, VALIDATION
 
@@ -51,10 +67,11 @@ def harvest(
     """
     if samples < 1 or not 0 <= validation < 1:
         raise ValueError(f"samples is 1 or more and validation 0 or more and below 1, got {samples} and {validation}")
-    folder, folders, left_out = Path(path), [Path(run) for run in runs], Counter[str]()
+    folder, folders, left_out = Path(path), named_runs(map(Path, _several(runs))), Counter[str]()
+    judges, arms = _several(judges), _several(arms)
     check_free(folder)
-    namespace, held_out = _tenant(bank, folders), HeldOut.in_files([Path(file) for file in not_in], embeddings)
-    found = [*(of_bank(bank) if bank else ()), *(one for run in folders for one in of_run(run, arms))]
+    namespace, held_out = _tenant(bank, folders.values()), HeldOut.in_files([*map(Path, _several(not_in))], embeddings)
+    found = [*(of_bank(bank) if bank else ()), *(one for run in folders.items() for one in of_run(*run, arms))]
     checked = _checked(found, bank, judges, left_out)
     right, wrong = _usable(checked, held_out, left_out, bare=prompt is not None)
     asked, weighty = _asked(prompt or _of_math_solver), missed_first(checked)
@@ -68,7 +85,7 @@ def harvest(
     files, template = _files(rows, preferences, held_back(tasks, validation, embeddings)), asked("{task}")
     card = Harvest(
         namespace=namespace,
-        runs=tuple(run.name for run in folders),
+        runs=tuple(folders),
         judges=tuple(judges),
         outcome=outcome,
         samples=samples,
@@ -80,7 +97,12 @@ def harvest(
     return write(folder, files, card, template)
 
 
-def _tenant(bank: BankReader | None, runs: Sequence[Path]) -> tuple[str, ...]:
+def _several(given: Iterable[Any]) -> list[Any]:
+    """Return what was given as a list: one name is one, and not its letters."""
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _tenant(bank: BankReader | None, runs: Collection[Path]) -> tuple[str, ...]:
     """Return the namespace that all sources belong to. Raises `HarvestError` if they belong to several."""
     if bank is None and not runs:
         raise HarvestError("there is nothing to harvest: name a bank, or the folder of an experiment")
@@ -114,6 +136,8 @@ def _usable(
     leaks = held_out.leaks(fit)
     left_out.update(leaks.values())
     clear = [one for place, one in enumerate(fit) if place not in leaks]
+    doubtful = judged_both_ways(clear)
+    clear = _without(clear, lambda one: "judged both ways" if one.said in doubtful else "", left_out)
     right = [one for one in clear if one.right]
     if not bare:
         right = _without(right, lambda one: "answer alone" if is_bare(one.text) else "", left_out)

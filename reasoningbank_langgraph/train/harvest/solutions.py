@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -12,7 +14,7 @@ from reasoningbank_langgraph.experiments.arms import LEARNING
 from reasoningbank_langgraph.experiments.results import CONFIG, ResultRow, Results
 from reasoningbank_langgraph.experiments.tries import Tries, Try
 from reasoningbank_langgraph.extraction.cleaning import clean_text_of
-from reasoningbank_langgraph.records import Episode, Record, task_key
+from reasoningbank_langgraph.records import Episode, Record, normalise_task, task_key
 from reasoningbank_langgraph.text import redact_secrets
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class Source(Record):
     namespace: tuple[str, ...] = ()
     """Labels of the bank; none for a row or a try."""
     run: str = ""
-    """Folder of the experiment, arm and seed of a row, seed and number of a try."""
+    """Name of the experiment, arm and seed of a row, seed and number of a try."""
     shown: tuple[str, ...] = ()
     """Ids of the lessons and episodes that the attempt was shown."""
 
@@ -60,6 +62,11 @@ class Solution(NamedTuple):
     def key(self) -> str:
         """What its task is known by."""
         return task_key(self.task)
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """Its task and text, whatever their case and spacing."""
+        return self.key, normalise_task(self.text)
 
     @property
     def right(self) -> bool:
@@ -92,10 +99,18 @@ def is_checked(source: Source, judges: Collection[str]) -> bool:
     return source.judge in judges or source.judge.partition(":")[0] in judges
 
 
-def of_run(folder: Path, arms: Sequence[str]) -> list[Solution]:
+def named_runs(folders: Iterable[Path]) -> dict[str, Path]:
+    """Return the folders of experiments, each once, by the ends of their paths: as long as names would be equal."""
+    paths = list(dict.fromkeys(folder.resolve() for folder in folders))
+    size = next(size for size in count(1) if len({path.parts[-size:] for path in paths}) == len(paths))
+    return {"/".join(path.parts[-size:]): path for path in paths}
+
+
+def of_run(run: str, folder: Path, arms: Sequence[str]) -> list[Solution]:
     """Return the solutions of the rows of an experiment, in order, and of the tries behind them.
 
     Args:
+        run: its name.
         folder: of the run.
         arms: whose rows; none for those that learned from the train problems.
 
@@ -109,45 +124,59 @@ def of_run(folder: Path, arms: Sequence[str]) -> list[Solution]:
         there = ", ".join(sorted({row.arm for row in every})) or "none at all"
         raise HarvestError(f"{folder} has no rows of {', '.join(sorted(lacking))}, but of these arms: {there}")
     answered = [row for row in rows if row.error is None]
-    return [*(_of_row(folder, row) for row in answered), *_of_tries(folder, answered)]
+    return [*(_of_row(run, row) for row in answered), *_of_tries(run, folder, answered)]
 
 
 def tenant_of(folder: Path) -> tuple[str, ...]:
-    """Return the namespace of the bank that a run showed, to whose tenant its replies belong; () for one of its own."""
+    """Return the namespace of the bank that a run showed, to whose tenant its replies belong; () for one of its own.
+
+    Raises:
+        HarvestError: the settings of the run cannot be read.
+    """
     config = folder / CONFIG
-    shown = json.loads(config.read_text(encoding="utf-8")).get("namespace") if config.exists() else None
-    return tuple(shown or ())
+    try:
+        return tuple(json.loads(config.read_bytes()).get("namespace") or ()) if config.exists() else ()
+    except (ValueError, AttributeError) as error:
+        raise HarvestError(f"{config} cannot be read: whose bank the run showed is not known ({error})") from error
 
 
-def _of_row(folder: Path, row: ResultRow) -> Solution:
+def _of_row(run: str, row: ResultRow) -> Solution:
     source = Source(
         kind="row",
         id=row.id,
         outcome="success" if row.right else "failure",
         judge=_GRADED_BY,
-        experience_id=f"{folder.name}/{row.arm}/{row.seed}/{row.id}",
-        run=f"{folder.name}/{row.arm}/{row.seed}",
+        experience_id=f"{run}/{row.arm}/{row.seed}/{row.id}",
+        run=f"{run}/{row.arm}/{row.seed}",
         shown=row.shown,
     )
     return _solution(row.problem, row.reply, source, aided=bool(row.memory_length))
 
 
-def _of_tries(folder: Path, rows: Iterable[ResultRow]) -> Iterator[Solution]:
-    """Yield the tries at problems that an arm of several attempts has a row of: those at one problem are one group."""
-    problems = {(row.id, row.seed): row.problem for row in rows if row.attempts > 1}
+def _of_tries(run: str, folder: Path, rows: Iterable[ResultRow]) -> Iterator[Solution]:
+    """Yield the tries behind the rows of arms that make several: those at one problem are one group.
+
+    Arms share tries. One without memory has none that saw some, and one of three has the first three.
+    """
+    several = defaultdict[tuple[str, int], list[ResultRow]](list)
+    for row in rows:
+        if row.attempts > 1:
+            several[row.id, row.seed].append(row)
     for one in Tries(folder).made:
-        if (one.id, one.seed) in problems:
-            yield _solution(problems[one.id, one.seed], one.reply, _source_of(folder, one), aided=bool(one.memory))
+        for row in several.get((one.id, one.seed), ()):
+            if one.number < row.attempts and (row.memory_length or not one.memory):
+                yield _solution(row.problem, one.reply, _source_of(run, one), aided=bool(one.memory))
+                break
 
 
-def _source_of(folder: Path, one: Try) -> Source:
+def _source_of(run: str, one: Try) -> Source:
     return Source(
         kind="try",
         id=one.id,
         outcome="success" if one.right else "failure",
         judge=_GRADED_BY,
-        experience_id=f"{folder.name}/tries/{one.seed}/{one.id}",
-        run=f"{folder.name}/{one.seed}/{one.number}",
+        experience_id=f"{run}/tries/{one.seed}/{one.id}",
+        run=f"{run}/{one.seed}/{one.number}",
     )
 
 

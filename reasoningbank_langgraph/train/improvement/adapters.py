@@ -15,7 +15,7 @@ from reasoningbank_langgraph.files import write_whole
 from reasoningbank_langgraph.train.harvest import harvest, read_card
 from reasoningbank_langgraph.train.harvest.card import CARD
 from reasoningbank_langgraph.train.improvement.datasets import characters_taught, write_equal_sets
-from reasoningbank_langgraph.train.improvement.workshop import FOLDER, TRAINING, Workshop, settings_of
+from reasoningbank_langgraph.train.improvement.workshop import FOLDER, TRAINING, Workshop, tune_in
 from reasoningbank_langgraph.train.rows import TRAIN, VALIDATION
 
 if TYPE_CHECKING:
@@ -55,12 +55,11 @@ class Adapters:
         Raises:
             HarvestError: there is nothing to learn from.
             TuneError: there is too little of it, or the base cannot be tuned.
+            ExperimentError: the base is another file by now.
             ModelError: the model cannot be served.
         """
-        sets, folder = self._sets(), self.out / FOLDER / name
-        card = self.workshop.tune(sets / name, base=self.base, out=folder, settings=settings_of(self.config))
-        self._note(name, card)
-        with self.workshop.serve(folder, self.config.temperature) as chat:
+        self._note(name, tune_in(self.out, name, self._sets() / name, self.base, self.config, self.workshop))
+        with self.workshop.serve(self.out / FOLDER / name, self.config.temperature) as chat:
             yield chat
 
     def _sets(self) -> Path:

@@ -30,6 +30,7 @@ from reasoningbank_langgraph.files import append_line
 from reasoningbank_langgraph.math_solver.problems import read_problems
 from reasoningbank_langgraph.records import task_key
 from reasoningbank_langgraph.train.adapters.trial import require_enough
+from reasoningbank_langgraph.train.adapters.validation import answered_problems
 from reasoningbank_langgraph.train.base import gguf_of
 from reasoningbank_langgraph.train.improvement.cycle import Cycle, model_in_use
 from reasoningbank_langgraph.train.improvement.workshop import Workshop, settings_of
@@ -74,8 +75,8 @@ class Compound:
         """Measure the base, then go through the cycles, as far as they are not there yet.
 
         Raises:
-            UnlearnedProblemsError: train problems failed, and they are not to be left out.
-            ExperimentError: another run is at work in the folder.
+            UnlearnedProblemsError: problems failed, and they are not to be left out.
+            ExperimentError: another run is at work in the folder, or the model is another file by now.
             TrialError: the validation problems cannot decide.
         """
         out, run = self.run.out, self.run
@@ -90,9 +91,9 @@ def _require_apart(config: ExperimentConfig) -> None:
     """Refuse validation problems that are test problems: they choose what is measured, or could decide nothing."""
     assert config.validation is not None  # noqa: S101 - the protocol has some
     tested = {task_key(problem.text) for problem in read_problems(config.test)}
-    tried = read_problems(config.validation)
+    tried = {task_key(problem.text): problem.id for problem in answered_problems(config.validation)}
     require_enough(len(tried), ALPHA)
-    if both := [problem.id for problem in tried if task_key(problem.text) in tested]:
+    if both := [tried[key] for key in tried if key in tested]:
         raise ExperimentError(
             f"problem {both[0]!r} of {config.validation} is a test problem too: it cannot choose and measure"
         )

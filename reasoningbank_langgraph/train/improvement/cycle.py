@@ -17,7 +17,7 @@ from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.train.harvest import read_card
 from reasoningbank_langgraph.train.harvest.card import CARD
 from reasoningbank_langgraph.train.improvement.variety import Variety
-from reasoningbank_langgraph.train.improvement.workshop import FOLDER, TRAINING, Workshop, settings_of
+from reasoningbank_langgraph.train.improvement.workshop import FOLDER, TRAINING, Workshop, tune_in
 from reasoningbank_langgraph.train.rows import TRAIN, VALIDATION
 
 if TYPE_CHECKING:
@@ -49,8 +49,9 @@ class Cycle:
         """Go through the steps that are missing and return what they brought.
 
         Raises:
-            UnlearnedProblemsError: train problems failed, and they are not to be left out.
+            UnlearnedProblemsError: train or test problems failed, and they are not to be left out.
             TuneError: the model cannot be tuned.
+            ExperimentError: the model is another file by now.
             TrialError: the validation problems cannot decide.
             ModelError: a model cannot be used.
         """
@@ -59,6 +60,8 @@ class Cycle:
         told = {"accepted": False, "reason": reason} if reason else self._tune_and_accept()
         with self._bank() as bank:
             self.run.compare({self.name: self.run.memory(self._measured, bank)})
+            for seed in self.run.config.seeds:  # later, bank and model are others
+                self.run.sound(self._measured, self.run.problems.test, seed)
             items = bank.totals().items
         return CycleSummary(cycle=self.number, bank=items, rows=self._rows(), **self._variety()._asdict(), **told)
 
@@ -69,7 +72,8 @@ class Cycle:
     def _learn(self) -> None:
         """Solve the train problems with the model and the bank as they are, and learn from each on the way."""
         train, results = self.run.problems.train, self.run.results
-        if all(results.has(self.arm.name, self.seed, problem.id) for problem in train):
+        is_over = (self.data / CARD).exists() or any(row.arm == self.name for row in results.rows)
+        if is_over or all(results.has(self.arm.name, self.seed, problem.id) for problem in train):
             return
         with model_in_use(self.run, self.workshop) as chat, self._store() as store:
             learner = self._learner(chat)
@@ -99,9 +103,9 @@ class Cycle:
 
     def _tune_and_accept(self) -> dict[str, Any]:
         """Tune the base anew, and have the adapter used if it is better than the base and than the one in use."""
-        config, folder = self.run.config, self.run.out / FOLDER / self.name
-        self.workshop.tune(self.data, base=self.base, out=folder, settings=settings_of(config))
-        decision = self.workshop.accept(folder, config.validation, max_tokens=config.max_tokens)
+        config, out = self.run.config, self.run.out
+        tune_in(out, self.name, self.data, self.base, config, self.workshop)
+        decision = self.workshop.accept(out / FOLDER / self.name, config.validation, max_tokens=config.max_tokens)
         is_new = decision.outcome == "accepted" and decision.adapter == self.name
         told = {"accepted": is_new, "reason": decision.outcome if is_new else "not better"}
         if decision.trial is None:

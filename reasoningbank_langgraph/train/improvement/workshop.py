@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.local.adapters import Decision, accepted, read_history
 from reasoningbank_langgraph.local.model_choice import resolve_model
+from reasoningbank_langgraph.local.tuned import SETTINGS, digest
 from reasoningbank_langgraph.train.adapters import accept
 from reasoningbank_langgraph.train.settings import TuneSettings
 from reasoningbank_langgraph.train.tuning import tune
@@ -46,6 +48,21 @@ class Workshop(NamedTuple):
     accept: Callable[..., Decision] = accept
     in_use: Callable[[Path], str | None] = in_use
     """From the folder of all adapters to the name of the one in use; None for the base."""
+
+
+def tune_in(out: Path, name: str, data: Path, base: Path, config: ExperimentConfig, workshop: Workshop) -> Card:
+    """Have an adapter of a run tuned, unless it is there: all of them from one base.
+
+    Raises:
+        ExperimentError: the base is another file than the one that an adapter of the run was tuned on.
+        TuneError: there is too little to learn, or the base cannot be tuned.
+    """
+    files = (out / FOLDER).glob(f"*/{SETTINGS}")
+    there = {json.loads(file.read_bytes())["base_sha256"]: file.parent.name for file in files}
+    if there and (others := there.keys() - {digest(base)}):
+        problem = f"is not the file that {there[others.pop()]} was tuned on"
+        raise ExperimentError(f"{base} {problem}: bring that back, or begin again in another folder")
+    return workshop.tune(data, base=base, out=out / FOLDER / name, settings=settings_of(config))
 
 
 def settings_of(config: ExperimentConfig) -> TuneSettings:
