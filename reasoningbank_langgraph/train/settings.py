@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-"""Layers that can be adapted, by their names in transformers: those of the attention, and behind them the others."""
+"""Layers that can be adapted, by their names in transformers."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class TuneSettings:
 
     rank: int = 8
     """Of the two matrices that are learned for each target; what they add is scaled by 2."""
-    targets: tuple[str, ...] = TARGETS[:4]
+    targets: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj")
     """Layers to adapt, some of `TARGETS`; the attention."""
     epochs: float = 3.0
     """How often each row is learned, if the validation loss does not end it earlier."""
@@ -34,6 +34,8 @@ class TuneSettings:
         numbers = (self.rank, self.epochs, self.learning_rate, self.batch, self.longest, self.patience)
         if not all(0 < number < math.inf for number in numbers):
             raise ValueError(f"numbers of a training, but for the seed, are above 0 and finite: {self}")
+        if not 0 <= self.seed < 2**32:
+            raise ValueError(f"the seed is 0 or more and below 2**32, got {self.seed}")
         if not self.targets or {*self.targets} - {*TARGETS}:
             raise ValueError(
                 f"layers to adapt are some of {', '.join(TARGETS)}, got {', '.join(self.targets) or 'none'}"

@@ -117,6 +117,12 @@ def test_settings_of_a_training_are_numbers_above_zero(changes):
         TuneSettings(**changes)
 
 
+def test_a_seed_that_the_libraries_do_not_take_is_refused():
+    for seed in (-1, 2**32):
+        with pytest.raises(ValueError, match="the seed is 0 or more"):
+            TuneSettings(seed=seed)
+
+
 @pytest.mark.parametrize("targets", [("embed_tokens",), ("q_proj", "lm_head"), ("query",), ()])
 def test_layers_that_llama_cpp_could_not_load_are_refused_before_they_are_trained(targets):
     with pytest.raises(ValueError, match=r"layers to adapt are some of q_proj, .*down_proj, got"):

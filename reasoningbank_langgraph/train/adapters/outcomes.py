@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from reasoningbank_langgraph.errors import AdapterError, InvalidRecordError
 from reasoningbank_langgraph.experiments.stats import Key
 from reasoningbank_langgraph.files import append_line, whole_lines
-from reasoningbank_langgraph.records import Count, Record
+from reasoningbank_langgraph.records import Count, Record, normalise_task
 
 if TYPE_CHECKING:
     from reasoningbank_langgraph.math_solver.problems import Problem
@@ -67,7 +67,9 @@ class Outcomes:
         noted = {path: _read(path, asked) for path in sorted(folder.parent.glob(f"*/{TRIAL}"))}
         self._right = {_Known(one.weights, one.task, one.graded): one.right for rows in noted.values() for one in rows}
         own = {one.task: one.graded for one in noted.get(self._path, ()) if one.task not in known}
-        self._graded = own | {task: _digest(task, str(problem.answer)) for task, problem in problems.items()}
+        # Of the text and not of its key, which is in the file: with that, a short answer could be guessed.
+        now = {task: _digest(normalise_task(one.text), str(one.answer)) for task, one in problems.items()}
+        self._graded = own | now
         self.tasks = self._graded.keys()
 
     @property
