@@ -39,7 +39,7 @@ def life(root, validation, end=None):
     steps.begin(end)
     if "card.json" not in found:
         bank.harvest(out, validation=validation)
-    left = {path.name: path.read_text() for path in sorted(out.iterdir()) if not path.name.startswith(("card", "writer"))}
+    left = {path.name: path.read_text() for path in sorted(out.iterdir()) if path.suffix == ".jsonl"}
     return {"steps": steps.names, "found": found, "left": left, "names": sorted(path.name for path in out.iterdir())}
 
 

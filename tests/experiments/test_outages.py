@@ -126,9 +126,7 @@ def test_nothing_is_compared_before_all_is_learned(where, tmp_path):
     settings, hit = settings_of(tmp_path), about(2)
     down = down_where(lambda messages: hit(messages) and is_distilling(messages) is (where == "distilling"))
     run = start(settings, tmp_path / "out", down)
-    with pytest.raises(
-        UnlearnedProblemsError, match=r"1 of 4 problems failed \(p2: .*--leave-out-failed"
-    ) as told:
+    with pytest.raises(UnlearnedProblemsError, match=r"1 of 4 problems failed \(p2: .*--leave-out-failed") as told:
         run.carry_out()
     assert list(told.value.failures) == ["p2"]
     assert {row.arm for row in run.results.rows} == {"learning"}
