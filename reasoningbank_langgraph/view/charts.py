@@ -1,13 +1,17 @@
-"""Curves over time, placed for a drawing: steps from one known value to the next."""
+"""Curves over time, as of pairs and solved tasks, placed for a drawing: steps from one known value to the next."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
 from reasoningbank_langgraph.view.snapshot import evenly
+
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.bank import DatedCredit, DatedTrial
 
 _WIDTH, _HEIGHT = 420, 170
 _LEFT, _RIGHT, _TOP, _BOTTOM = 36, _WIDTH - 112, 14, _HEIGHT - 24
@@ -147,3 +151,29 @@ def _round(least: float) -> float:
     """Return the smallest of 1, 2, 5, 10, 20, 50 and so on that is not below a number."""
     unit = 10.0 ** max(0, math.floor(math.log10(least)))
     return next(unit * one for one in (1, 2, 5, 10) if unit * one >= least)
+
+
+def pairs(said: Sequence[DatedCredit]) -> list[Curve]:
+    """Return how many pairs memory had fixed and had broken by each moment."""
+    fixed = accumulate(one.credit.right_with for one in said)
+    broken = accumulate(one.credit.right_without for one in said)
+    times = [one.time for one in said]
+    return [
+        Curve("fixed", "success", list(zip(times, fixed, strict=True))),
+        Curve("broke", "failure", list(zip(times, broken, strict=True))),
+    ]
+
+
+def solved(trials: Iterable[DatedTrial]) -> list[Curve]:
+    """Return the part of the tasks that were solved by each moment, with memory and without."""
+    known = list(trials)
+    return [
+        _solved("with memory", "success", [one for one in known if one.shown]),
+        _solved("without", "quiet", [one for one in known if not one.shown]),
+    ]
+
+
+def _solved(name: str, kind: str, trials: Sequence[DatedTrial]) -> Curve:
+    rights = accumulate(one.right for one in trials)
+    shares = (right / count for count, right in enumerate(rights, 1))
+    return Curve(name, kind, list(zip((one.time for one in trials), shares, strict=True)))

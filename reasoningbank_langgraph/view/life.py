@@ -33,9 +33,8 @@ class Shown(NamedTuple):
 
 def life(snapshot: Snapshot, name: str) -> list[Event]:
     """Return what is known to have happened to a record, oldest first."""
-    return sorted(
-        (*_birth(snapshot, name), *_uses(snapshot, name), *_changes(snapshot, name)), key=lambda one: one.time
-    )
+    events = (*_birth(snapshot, name), *_uses(snapshot, name), *map(_told, snapshot.changes.get(name, ())))
+    return sorted(events, key=lambda one: one.time)
 
 
 def shown(snapshot: Snapshot, name: str) -> Shown:
@@ -70,11 +69,6 @@ def _uses(snapshot: Snapshot, name: str) -> Iterator[Event]:
             yield Event(other.created_at, "an attempt that saw it taught", other.id)
 
 
-def _changes(snapshot: Snapshot, name: str) -> Iterator[Event]:
-    for change in snapshot.changes.get(name, ()):
-        yield Event(change.time, change.kind, said=said_of(change))
-
-
-def said_of(change: Change) -> str:
-    """Return who made a change and why."""
-    return f"by {change.actor or 'unknown'}" + (f": {change.reason}" if change.reason else "")
+def _told(change: Change) -> Event:
+    because = f": {change.reason}" if change.reason else ""
+    return Event(change.time, change.kind, said=f"by {change.actor or 'unknown'}{because}")

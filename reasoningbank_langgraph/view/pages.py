@@ -12,8 +12,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from reasoningbank_langgraph.policies import ChangeKind
 from reasoningbank_langgraph.records import Episode, ItemStatus, Outcome
 from reasoningbank_langgraph.text import render_memories
-from reasoningbank_langgraph.view.charts import Chart, chart
-from reasoningbank_langgraph.view.curves import pairs, solved
+from reasoningbank_langgraph.view.charts import Chart, chart, pairs, solved
 from reasoningbank_langgraph.view.html import FOLDER, address, page
 from reasoningbank_langgraph.view.life import life, shown
 from reasoningbank_langgraph.view.lineage import HEIGHT, WIDTH, lineage
@@ -164,14 +163,9 @@ def style(_: Request) -> Response:
 
 
 def refused(_: Request, error: Exception) -> Response:
-    """Return what is said of an address that does not exist or asks for nonsense."""
-    status = error.status_code if isinstance(error, HTTPException) else 400
-    detail = error.detail if isinstance(error, HTTPException) else str(error)
-    return page("failed.html", status, problem=detail)
-
-
-def failed(_: Request, error: Exception) -> Response:
-    """Return what is said of a bank that refuses something."""
+    """Return what is said of an address that does not exist or asks for nonsense, or of a bank that refuses it."""
+    if isinstance(error, HTTPException):
+        return page("failed.html", error.status_code, problem=error.detail)
     return page("failed.html", 400, problem=str(error))
 
 
