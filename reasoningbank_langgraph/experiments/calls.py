@@ -99,7 +99,8 @@ def measured(work: Callable[[], Result]) -> tuple[Result | None, Usage]:
         What it returned, None where it failed; and what all calls took.
     """
     usage, start, result = Usage(), time.perf_counter(), None
-    retrying = Retrying(retry=retry_if_exception(_is_passing), wait=WAIT, stop=stop_after_attempt(TIMES), reraise=True)
+    passing = retry_if_exception(lambda failure: kind_of_failure(failure) in _PASSING)
+    retrying = Retrying(retry=passing, wait=WAIT, stop=stop_after_attempt(TIMES), reraise=True)
     with get_usage_metadata_callback() as callback:
         try:
             result = retrying(work)
@@ -144,10 +145,6 @@ def require_sound(state: Mapping[str, Any]) -> None:
         raise FailedCallError(f"ModelError: {extraction['raw']}", extraction.get("failure"))
     if state.get("memory_error"):
         raise FailedCallError(f"StoreError: {state['memory_error']}", "unreachable")
-
-
-def _is_passing(failure: BaseException) -> bool:
-    return kind_of_failure(failure) in _PASSING
 
 
 def _text(failure: Exception) -> str:

@@ -18,36 +18,12 @@ OutcomeFilter = Literal["both", "success", "failure"]
 Positive = Annotated[int, Field(ge=1)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
-ARMS = (
-    "baseline",
-    "memory",
-    "vote",
-    "vote+memory",
-    "vote+matts",
-    "vote+examples",
-    "vote+recurring",
-    "half",
-    "gated",
-    "gated+examples",
-    "gated+recurring",
-    "guarded",
-    "guarded+examples",
-    "guarded+recurring",
-    "levels",
-    "long",
-    "shuffled",
-    "random",
-    "filler",
-    "examples",
-    "examples-random",
-    "recurring",
-    "recurring-random",
-    "written",
-    "adapter",
-    "adapter+memory",
-    "adapter-other",
-    "adapter-wrong",
+_NAMES = (
+    "baseline memory vote vote+memory vote+matts vote+examples vote+recurring half gated gated+examples "
+    "gated+recurring guarded guarded+examples guarded+recurring levels long shuffled random filler examples "
+    "examples-random recurring recurring-random written adapter adapter+memory adapter-other adapter-wrong"
 )
+ARMS = tuple(_NAMES.split())
 CONTROLS = {
     "shuffled": ("memory",),
     "random": ("memory",),
@@ -64,22 +40,7 @@ TUNED = ("adapter", "adapter+memory", "adapter-other", "adapter-wrong")
 IMPROVING = ("baseline", "memory", *TUNED)
 """Arms of protocol `self-improve`."""
 _LEAST_ATTEMPTS = {"vote": 2, "half": 2, "gated": 3}
-FROZEN = {
-    *CONTROLS,
-    *TUNED,
-    "vote+examples",
-    "vote+recurring",
-    "half",
-    "gated",
-    "gated+examples",
-    "gated+recurring",
-    "guarded",
-    "guarded+examples",
-    "guarded+recurring",
-    "examples",
-    "recurring",
-    "levels",
-}
+FROZEN = {*ARMS} - {"baseline", "memory", "vote", "vote+memory", "vote+matts", "long"}
 """Arms that need a bank, or a model, that does not change."""
 
 

@@ -108,7 +108,7 @@ class Learner:
         return RunnableLambda(guarded, name="solve")
 
     def _shown(self, problem: Problem, state: Mapping[str, Any]) -> ShownMemory:
-        shown = guard(problem, _memories(state))
+        shown = guard(problem, [RetrievedMemory(**memory) for memory in state.get("memories") or ()])
         return shown.for_weak() if self._weak else shown
 
     @contextmanager
@@ -208,7 +208,3 @@ class Learner:
         """The reference is there for the oracle alone."""
         reference = {"reference": problem.answer} if self.config.judge == "oracle" else {}
         return {"task": problem.text, "task_id": problem.id, **reference}
-
-
-def _memories(state: Mapping[str, Any]) -> list[RetrievedMemory]:
-    return [RetrievedMemory(**memory) for memory in state.get("memories") or ()]

@@ -255,15 +255,12 @@ def filler_memory(source: MemorySource) -> MemorySource:
     """Text of the same length and shape as what would be retrieved, about nothing."""
 
     def memory_for(problem: Problem, seed: int) -> ShownMemory:
-        items = source(problem, seed).items
-        blank = [memory.item.model_copy(update=_without_meaning(memory.item)) for memory in items]
+        items = [memory.item for memory in source(problem, seed).items]
+        fields = ("title", "description", "content")
+        blank = [item.model_copy(update={name: _words(len(getattr(item, name))) for name in fields}) for item in items]
         return ShownMemory(_rendered(blank))
 
     return memory_for
-
-
-def _without_meaning(item: MemoryItem) -> dict[str, str]:
-    return {name: _words(len(getattr(item, name))) for name in ("title", "description", "content")}
 
 
 def _words(length: int) -> str:

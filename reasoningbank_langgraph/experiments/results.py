@@ -119,7 +119,9 @@ class Results:
     def __init__(self, out: Path) -> None:
         self.path, self.texts = out / ROWS, out / TEXTS
         self._lock = threading.Lock()
-        self._rows = {row.key: row for row in _read(self.path, _texts(self.texts))}
+        texts = _texts(self.texts)
+        rows = (_row(self.path, number, line, texts) for number, line in enumerate(whole_lines(self.path), 1))
+        self._rows = {row.key: row for row in rows}
 
     @property
     def rows(self) -> list[ResultRow]:
@@ -159,10 +161,6 @@ class PromptFile:
                 self._hashes.add(name)
                 append_line(self.path, {"hash": name, "messages": messages}, durable=False)
         return name
-
-
-def _read(path: Path, texts: Mapping[Key, Mapping[str, Any]]) -> list[ResultRow]:
-    return [_row(path, number, line, texts) for number, line in enumerate(whole_lines(path), 1)]
 
 
 def _row(path: Path, number: int, line: bytes, texts: Mapping[Key, Mapping[str, Any]]) -> ResultRow:

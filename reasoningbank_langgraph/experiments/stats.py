@@ -41,8 +41,6 @@ class Paired(NamedTuple):
     """Wrong in the first arm, right in the second."""
     broken: list[Key]
     pairs: int
-    left_out: int
-    """Outcomes of either arm that the other one lacks."""
 
     @property
     def better(self) -> int:
@@ -68,7 +66,7 @@ def share(outcomes: Mapping[Key, bool]) -> Interval:
 
 
 def pair(first: Mapping[Key, bool], second: Mapping[Key, bool]) -> Paired:
-    """Match two arms; a problem and seed that only one of them has is left out and counted."""
+    """Match two arms; a problem and seed that only one of them has is left out."""
     both = [key for key in first if key in second]
     changes = {key: float(second[key]) - float(first[key]) for key in both}
     return Paired(
@@ -76,7 +74,6 @@ def pair(first: Mapping[Key, bool], second: Mapping[Key, bool]) -> Paired:
         [key for key in both if changes[key] > 0],
         [key for key in both if changes[key] < 0],
         len(both),
-        len(first) + len(second) - 2 * len(both),
     )
 
 

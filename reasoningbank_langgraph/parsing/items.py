@@ -112,16 +112,11 @@ def _from_text(read: Reply) -> ParsedItems:
     )
     at_limit = read.ending == "length" and not objects.end(text)
     cut = read.cut or of_cut_list or objects.open_after_last() or at_limit
-    if _is_prose(objects, place):
+    if not any(start < place for start, _ in objects.unread):  # nothing before it looks like JSON that was not read
         items = _from_markdown(text[:place], cut=cut) or items
     if items:
         return ParsedItems(items, None, cut)
     return ParsedItems([], _why_none(read, items, cut=cut), cut)
-
-
-def _is_prose(objects: Objects, place: int) -> bool:
-    """Markdown is looked for where nothing before the answer looks like JSON that was not read."""
-    return not any(start < place for start, _ in objects.unread)
 
 
 def _why_none(read: Reply, items: list[dict[str, str]] | None, *, cut: bool) -> ItemsReason:

@@ -50,11 +50,7 @@ def printable(text: str) -> str:
     """
     if _PLAIN.fullmatch(text):
         return text
-    return "".join(char if _stays(char) and char not in "\x85\u2028\u2029" else _escape(char) for char in text)
-
-
-def _escape(char: str) -> str:
-    return ascii(char)[1:-1]
+    return "".join(char if _stays(char) and char not in "\x85\u2028\u2029" else ascii(char)[1:-1] for char in text)
 
 
 def _joined(chars: list[str]) -> Iterator[str]:

@@ -51,7 +51,7 @@ def test_arms_are_matched_by_problem_and_seed_and_the_rest_is_counted():
     assert met.differences == {"a": 0.0, "b": 1.0, "c": 0.0, "d": 0.0}
     assert met.fixed == [(0, "b"), (1, "a")]
     assert met.broken == [(0, "a")]
-    assert (met.pairs, met.left_out, met.better, met.worse) == (5, 2, 1, 0)
+    assert (met.pairs, met.better, met.worse) == (5, 1, 0)
 
 
 def changed(better, worse, of):

@@ -9,7 +9,7 @@ from importlib.resources import files
 from reasoningbank_langgraph.experiments.report.differences import Rows, listed_comparisons
 from reasoningbank_langgraph.experiments.report.plots import Picture
 from reasoningbank_langgraph.experiments.report.rendering import environment
-from reasoningbank_langgraph.experiments.summary import LeakAudit, NearDuplicate, Summary
+from reasoningbank_langgraph.experiments.summary import Summary
 from reasoningbank_langgraph.experiments.wording import NEAR_COPY, QUESTIONS, below_heading, heading, main_comparison
 
 SentPrompts = Mapping[str, Sequence[tuple[str, str]]]
@@ -33,7 +33,10 @@ def page(summary: Summary, rows: Rows, pictures: Mapping[str, Picture], prompts:
             has_texts=all(row.has_texts for row in rows.values()),
             listed_comparisons=list(listed_comparisons(summary.comparisons, rows)),
             near_copy=NEAR_COPY,
-            nearest=_nearest(summary.leaks),
+            nearest=sorted(
+                summary.leaks.near_duplicates if summary.leaks else (),
+                key=lambda pair: -max(pair.text_similarity, pair.embedding_similarity),
+            ),
             pictures=pictures,
             prompts=prompts,
             settings=json.dumps(summary.config.to_json(), indent=2),
@@ -49,13 +52,6 @@ def _models(summary: Summary) -> str:
         return f"model {summary.config.model or 'not recorded'}"
     solver, critic = summary.origin.solver, summary.origin.critic
     return f"model {solver}" + (f" · judged and distilled by {critic}" if critic != solver else "")
-
-
-def _nearest(leaks: LeakAudit | None) -> list[NearDuplicate]:
-    return sorted(
-        () if leaks is None else leaks.near_duplicates,
-        key=lambda pair: -max(pair.text_similarity, pair.embedding_similarity),
-    )
 
 
 def _part(name: str) -> str:
