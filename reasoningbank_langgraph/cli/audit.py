@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.progress import track
 from rich.table import Table
 
-from reasoningbank_langgraph.cli.loading import TIME_LIMIT, loaded_model
+from reasoningbank_langgraph.cli.model import TIME_LIMIT, loaded_model
 from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.errors import ModelCallError, ProblemFileError
 from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
@@ -18,23 +17,16 @@ from reasoningbank_langgraph.math_solver.problems import Problem, read_problems
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from reasoningbank_langgraph.judges import Judge
     from reasoningbank_langgraph.judges.audit import Confusion
     from reasoningbank_langgraph.records import Attempt
-
-
-class JudgeKind(StrEnum):
-    """Judges that can be audited."""
-
-    LLM = "llm"
-    CONSISTENCY = "consistency"
 
 
 def judge_audit(
     file: Annotated[Path, typer.Option(help="JSONL file with `problem`, `answer` and, if there is one, `attempt`.")],
     judge: Annotated[
-        JudgeKind, typer.Option(help="Ask once (llm), or compare several answers to the task (consistency).")
-    ] = JudgeKind.LLM,
+        Literal["llm", "consistency"],
+        typer.Option(help="Ask once (llm), or compare several answers to the task (consistency)."),
+    ] = "llm",
     model: Annotated[str | None, typer.Option(help="Model that judges, named as in `solve`.")] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Use only this many problems, from the start of the file.")
@@ -44,19 +36,20 @@ def judge_audit(
     ] = False,
 ) -> None:
     """Measure how often a judge is right on attempts with known answers; missing attempts are made first."""
+    from reasoningbank_langgraph.judges import LLMJudge, SelfConsistencyJudge
     from reasoningbank_langgraph.judges.audit import Confusion, audit, with_claim
 
     with named_errors():
         problems = _read_answered_problems(file, limit)
         with loaded_model(model) as resolved:
             attempts = [_attempt(problem, resolved.chat) for problem in track(problems, "attempts", console=console)]
-            judge_attempt = _judge(judge, resolved.chat)
+            judge_attempt = (LLMJudge if judge == "llm" else SelfConsistencyJudge)(resolved.chat, time_limit=TIME_LIMIT)
             plain = list(track(audit(judge_attempt, attempts), "judging", len(attempts), console=console))
-            _print_confusion(f"{judge.value} judge", Confusion.of(plain))
+            _print_confusion(f"{judge} judge", Confusion.of(plain))
             if tail:
                 claiming = audit(judge_attempt, [with_claim(entry.attempt) for entry in plain])
                 claimed = list(track(claiming, "judging with the claim", len(plain), console=console))
-                _print_confusion(f"{judge.value} judge, attempts that claim success", Confusion.of(claimed))
+                _print_confusion(f"{judge} judge, attempts that claim success", Confusion.of(claimed))
 
 
 def _read_answered_problems(file: Path, limit: int | None) -> list[Problem]:
@@ -81,14 +74,6 @@ def _attempt(problem: Problem, chat: BaseChatModel) -> Attempt:
         reply = str(solved["answer"])
     messages = [("user", problem.text), ("assistant", reply)]
     return Attempt(task=problem.text, task_id=problem.id, messages=messages, answer=reply, reference=problem.answer)
-
-
-def _judge(kind: JudgeKind, chat: BaseChatModel) -> Judge:
-    from reasoningbank_langgraph.judges import LLMJudge, SelfConsistencyJudge
-
-    if kind is JudgeKind.LLM:
-        return LLMJudge(chat, time_limit=TIME_LIMIT)
-    return SelfConsistencyJudge(chat, time_limit=TIME_LIMIT)
 
 
 def _print_confusion(title: str, confusion: Confusion) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
 
 bank_app = typer.Typer(help="Inspect and maintain a bank on disk.", no_args_is_help=True)
 BankFolder = Annotated[Path, typer.Option(help="Folder of the bank.")]
+OnlyNamespace = Annotated[
+    str | None, typer.Option("--namespace", help="Show only this namespace, written as in the output.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, a line for each of them, whole.")]
 DEFAULT_FOLDER = Path("bank")
 ACTOR = "command line"
 _SAID = ("scope", "difficulty", "near")
@@ -48,7 +53,7 @@ _SAID = ("scope", "difficulty", "near")
 @bank_app.command()
 def show(
     bank: BankFolder = DEFAULT_FOLDER,
-    namespace: Annotated[str | None, typer.Option(help="Show only this namespace, in the form of the output.")] = None,
+    namespace: OnlyNamespace = None,
     where: WhereOption = None,
 ) -> None:
     """List all lessons by namespace, oldest first, with the ids that `bank forget` and `bank quarantine` take."""
@@ -181,6 +186,12 @@ def open_to_embed(
             ) from error
         with store:
             yield store
+
+
+def print_json(labels: Sequence[str], *records: Mapping[str, Any]) -> None:
+    """Print records of a bank, each as a line with its namespace."""
+    for record in records:
+        console.print(json.dumps({"namespace": list(labels), **record}))
 
 
 def chosen_banks(store: ChromaStore, namespace: str | None, *, emptied: bool = False) -> list[Filled]:

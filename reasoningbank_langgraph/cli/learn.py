@@ -16,7 +16,7 @@ import typer
 
 from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, BankFolder, open_to_embed, progress_bar
 from reasoningbank_langgraph.cli.identifiers import format_id, parse_namespace
-from reasoningbank_langgraph.cli.loading import TIME_LIMIT, loaded_model
+from reasoningbank_langgraph.cli.model import TIME_LIMIT, loaded_model
 from reasoningbank_langgraph.cli.solve_report import plural, shorten
 from reasoningbank_langgraph.cli.terminal import console, named_errors
 from reasoningbank_langgraph.cli.upkeep.encryption import checkpoint_serializer
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from reasoningbank_langgraph.learn import Coverage
 
+_POSTGRES = ("postgres://", "postgresql://")
 _LISTED = 30
 """Attempts left out that are named one by one."""
 
@@ -59,7 +60,7 @@ def learn(
     begin, made_by = _time(since), None if graph is None else _graph(graph)
     with (
         named_errors(),
-        _checkpointer(threads) as saver,
+        _postgres(threads) if threads.startswith(_POSTGRES) else _sqlite(Path(threads)) as saver,
         open_to_embed(bank, "learn_from_threads(...)") as store,
         loaded_model(model) as resolved,
         progress_bar("threads") as update,
@@ -126,16 +127,6 @@ def _module(name: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-@contextmanager
-def _checkpointer(place: str) -> Iterator[BaseCheckpointSaver[Any]]:
-    if place.startswith(("postgres://", "postgresql://")):
-        with _postgres(place) as saver:
-            yield saver
-    else:
-        with _sqlite(Path(place)) as saver:
-            yield saver
 
 
 @contextmanager

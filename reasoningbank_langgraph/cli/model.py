@@ -1,10 +1,11 @@
-"""`reasoningbank model`: list local models and download them."""
+"""`reasoningbank model`, which lists local models and downloads them; and the model of any other command, loaded."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -22,6 +23,11 @@ from reasoningbank_langgraph.local.model_files import (
     pull,
 )
 
+if TYPE_CHECKING:
+    from reasoningbank_langgraph.local.model_choice import ResolvedModel
+
+TIME_LIMIT = 600.0
+"""Seconds for one call: a small machine may write three tokens a second."""
 model_app = typer.Typer(help="List local models and download them.", no_args_is_help=True)
 
 _Directory = Annotated[
@@ -66,3 +72,15 @@ def _is_packaged() -> bool:
         return packaged_model_path().exists()
     except ModelUnavailableError:
         return False
+
+
+@contextmanager
+def loaded_model(name: str | None) -> Iterator[ResolvedModel]:
+    """Load the model that a command names, say which one it is, and end what was started for it."""
+    from reasoningbank_langgraph.local.model_choice import resolve_model
+
+    with console.status("loading the model"):
+        resolved = resolve_model(name, temperature=0)
+    with resolved:
+        console.print(f"model: {resolved.description}")
+        yield resolved

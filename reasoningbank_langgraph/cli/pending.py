@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,14 +13,17 @@ from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.cli.bank import (
     ACTOR,
     DEFAULT_FOLDER,
+    AsJson,
     BankFolder,
+    OnlyNamespace,
     chosen_banks,
     open_bank,
     open_to_embed,
+    print_json,
     require_bank,
 )
 from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, parse_id, parse_namespace
-from reasoningbank_langgraph.cli.loading import TIME_LIMIT, loaded_model
+from reasoningbank_langgraph.cli.model import TIME_LIMIT, loaded_model
 from reasoningbank_langgraph.cli.solve_report import plural, shorten
 from reasoningbank_langgraph.cli.terminal import console
 from reasoningbank_langgraph.errors import UnknownAttemptError
@@ -39,8 +41,8 @@ _Model = Annotated[str | None, typer.Option(help="Model that judges and distils,
 
 
 def pending(
-    namespace: Annotated[str | None, typer.Option(help="Show only this namespace, written as in the output.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one attempt a line as JSON, whole.")] = False,
+    namespace: OnlyNamespace = None,
+    as_json: AsJson = False,
     bank: BankFolder = DEFAULT_FOLDER,
 ) -> None:
     """List attempts that wait for a verdict or for a model, oldest first, with the ids that `resolve` takes."""
@@ -48,8 +50,7 @@ def pending(
         for labels in chosen_banks(store, namespace):
             waiting = MemoryBank(store, labels).pending()
             if as_json:
-                for one in waiting:
-                    console.print(json.dumps({"namespace": list(labels), **one.to_json()}))
+                print_json(labels, *(one.to_json() for one in waiting))
                 continue
             console.print(Text(f"{format_namespace(labels)}: {plural(len(waiting), 'attempt')} waiting", "bold"))
             for one in waiting:

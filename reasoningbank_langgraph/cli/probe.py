@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from reasoningbank_langgraph.cli.bank import chosen_banks, open_bank
+from reasoningbank_langgraph.cli.bank import only_bank, open_bank
 from reasoningbank_langgraph.cli.experiment import LeaveOut, carry_out
 from reasoningbank_langgraph.cli.identifiers import format_namespace
 from reasoningbank_langgraph.cli.terminal import console, error_console, named_errors
@@ -74,17 +74,8 @@ def _given_bank(folder: Path | None, namespace: str | None, learn: int | None) -
         return {}
     if learn is not None:
         raise typer.BadParameter("nothing is learned where a bank is named", param_hint="--learn")
-    return {"bank": folder, "namespace": _only_bank(folder, namespace)}
-
-
-def _only_bank(folder: Path, namespace: str | None) -> tuple[str, ...]:
-    """Return the labels of the bank that was chosen, or of the only one there is."""
     with open_bank(folder) as store:
-        banks = chosen_banks(store, namespace)
-    if len(banks) != 1:
-        names = ", ".join(map(format_namespace, banks)) or "no bank"
-        raise typer.BadParameter(f"{folder} holds {names}: name one", param_hint="--namespace")
-    return tuple(banks[0])
+        return {"bank": folder, "namespace": tuple(only_bank(store, namespace))}
 
 
 def _plan(config: ExperimentConfig) -> Text:

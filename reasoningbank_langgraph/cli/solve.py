@@ -8,14 +8,13 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from reasoningbank_langgraph.cli.identifiers import WhereOption, parse_where
-from reasoningbank_langgraph.cli.loading import TIME_LIMIT
+from reasoningbank_langgraph.cli.model import TIME_LIMIT
 from reasoningbank_langgraph.cli.solve_report import DONE_BEFORE, PartSeconds, SolveOutcome, SolveReport
 from reasoningbank_langgraph.cli.terminal import console, named_errors, progress_bar
 from reasoningbank_langgraph.cli.upkeep.encryption import checkpoint_serializer, encryption_key
@@ -27,14 +26,6 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.local.model_choice import ResolvedModel
 
 CHECKPOINTS = "checkpoints.sqlite"
-
-
-class CopiesKind(StrEnum):
-    """What becomes of lessons that the bank has already."""
-
-    APPEND = "append"
-    SKIP = "skip"
-    LINK = "link"
 
 
 def solve(
@@ -62,9 +53,9 @@ def solve(
     k: Annotated[int, typer.Option(min=1, help="Number of earlier experiences to retrieve.")] = 1,
     max_items: Annotated[int, typer.Option(min=1, help="Largest number of lessons to show the model.")] = 3,
     policy: Annotated[
-        CopiesKind,
+        Literal["append", "skip", "link"],
         typer.Option(help="Lessons the bank has already: append them, skip equal ones, or link near copies as well."),
-    ] = CopiesKind.APPEND,
+    ] = "append",
     where: WhereOption = None,
 ) -> None:
     """Solve math problems with a memory and show what was recalled, judged and learned."""
@@ -72,7 +63,7 @@ def solve(
         raise typer.BadParameter("give either a problem or --file")
     with named_errors():
         problems = [one_problem(problem)] if file is None else read_problems(file, limit)  # type: ignore[arg-type]
-        options = {"k": k, "max_items": max_items, "policy": policy.value, "where": parse_where(where)}
+        options = {"k": k, "max_items": max_items, "policy": policy, "where": parse_where(where)}
         report = _run(problems, bank, model, judge_model, thread or _new_run_name(), learn, **options)
     raise typer.Exit(report.exit_code)
 

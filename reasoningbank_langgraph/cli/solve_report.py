@@ -117,7 +117,10 @@ class SolveReport:
         checked = [outcome for outcome in outcomes if outcome.verdict.get("judge") == "reference"]
         right = sum(outcome.verdict["status"] == "success" for outcome in checked)
         recalled = sum(bool(what_was_shown(outcome.values)) for outcome in outcomes)
-        own = sum(_recalls_itself(problem, outcome) for problem, outcome in self.outcomes)
+        own = sum(
+            any(source["task_id"] == problem.id for _, source, _ in what_was_shown(outcome.values))
+            for problem, outcome in self.outcomes
+        )
         return [
             ("right answers", f"{right} of {len(checked)} with a reference" if checked else "no reference given"),
             ("verdicts", ", ".join(f"{count} {status}" for status, count in verdicts.items()) + _by_a_model(outcomes)),
@@ -227,10 +230,6 @@ def _by_a_model(outcomes: list[SolveOutcome]) -> str:
     """Return a remark on the verdicts that are a model's opinion, "" where there are none."""
     count = sum(outcome.verdict.get("judge") == "llm" for outcome in outcomes)
     return f" ({count} by the model: it may be wrong, a file with answers is better)" if count else ""
-
-
-def _recalls_itself(problem: Problem, outcome: SolveOutcome) -> bool:
-    return any(source["task_id"] == problem.id for _, source, _ in what_was_shown(outcome.values))
 
 
 def _unreadable(outcomes: list[SolveOutcome], channel: str) -> int:

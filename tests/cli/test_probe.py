@@ -154,7 +154,7 @@ def test_a_bank_that_is_there_is_shown_as_it_was_when_the_probe_began(bank, prob
     assert (again.exit_code, len(server.bodies) - asked) == (0, 20 * 7)
     either = probe(f"--bank={bank}", "--limit=20", out=tmp_path / "out")
     assert either.exit_code == 2
-    assert "math/ann, math/bob: name one" in either.output
+    assert "say which bank is meant; there are: math/ann, math/bob" in either.output
     other = probe(f"--bank={bank}", "--namespace=math/bob", "--limit=20", out=tmp_path / "out")
     assert other.exit_code == 1
     assert "namespace (['math', 'ann'] there, ['math', 'bob'] here)" in other.output

@@ -42,13 +42,8 @@ def prune(
 
     --min-value and --capacity compare lessons with the packaged embedder, which must be that of the bank.
     """
-    rules: dict[str, Any] = {
-        "expired": expired,
-        "min_utility": min_utility,
-        "unused_days": unused_days,
-        "min_value": min_value,
-        "capacity": capacity,
-    }
+    rules: dict[str, Any] = {"expired": expired, "min_utility": min_utility, "unused_days": unused_days}
+    rules |= {"min_value": min_value, "capacity": capacity}
     if undo == any(value is not None and value is not False for value in rules.values()):
         raise typer.BadParameter("give either rules or --undo")
     if undo:

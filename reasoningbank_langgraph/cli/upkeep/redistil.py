@@ -20,7 +20,7 @@ from reasoningbank_langgraph.cli.bank import (
     require_bank,
 )
 from reasoningbank_langgraph.cli.identifiers import format_namespace
-from reasoningbank_langgraph.cli.loading import TIME_LIMIT, loaded_model
+from reasoningbank_langgraph.cli.model import TIME_LIMIT, loaded_model
 from reasoningbank_langgraph.cli.solve_report import plural
 from reasoningbank_langgraph.cli.terminal import console
 

@@ -1,4 +1,4 @@
-"""`reasoningbank mcp`: a bank for agents that speak the Model Context Protocol."""
+"""`reasoningbank mcp` and `bank view`: a bank for agents that speak the Model Context Protocol, and as a page."""
 
 from __future__ import annotations
 
@@ -11,15 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reasoningbank_langgraph.cli.bank import DEFAULT_FOLDER, chosen_banks, open_to_embed, require_bank
+from reasoningbank_langgraph.bank import MemoryBank
+from reasoningbank_langgraph.cli.bank import (
+    DEFAULT_FOLDER,
+    BankFolder,
+    bank_app,
+    chosen_banks,
+    open_to_embed,
+    require_bank,
+)
 from reasoningbank_langgraph.cli.identifiers import parse_namespace
-from reasoningbank_langgraph.cli.loading import TIME_LIMIT, loaded_model
+from reasoningbank_langgraph.cli.model import TIME_LIMIT, loaded_model
 from reasoningbank_langgraph.cli.terminal import console, named_errors
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
-
-_ACTOR = "mcp"
 
 
 def mcp(
@@ -51,14 +57,13 @@ def mcp(
 
 
 def _server(stack: ExitStack, namespace: str, bank: Path, model: str | None, *, write: bool) -> Server[Any, Any]:
-    from reasoningbank_langgraph.bank import MemoryBank
     from reasoningbank_langgraph.mcp import create_mcp_server
 
     if not write:
         require_bank(bank)
     store = stack.enter_context(open_to_embed(bank, "mcp.create_mcp_server(MemoryBank(store, ...))"))
     labels = parse_namespace(namespace) if write else chosen_banks(store, namespace)[0]
-    memory = MemoryBank(store, labels, actor=_ACTOR)
+    memory = MemoryBank(store, labels, actor="mcp")
     chat = stack.enter_context(loaded_model(model)).chat if write else None
     return create_mcp_server(memory, write=write, model=chat, time_limit=TIME_LIMIT)
 
@@ -73,3 +78,24 @@ def _token() -> tuple[str, Callable[[str], None]]:
         problem = f"it needs at least {SHORTEST_TOKEN} characters"
         raise typer.BadParameter(problem, param_hint="REASONINGBANK_MCP_TOKEN")
     return token, lambda address: console.print(address if given else f"{address}\ntoken: {token}")
+
+
+@bank_app.command()
+def view(
+    namespace: Annotated[str, typer.Option(help="The namespace that is shown, as `bank show` prints it.")],
+    bank: BankFolder = DEFAULT_FOLDER,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="Port of 127.0.0.1 to listen on; 0 for any free port.")
+    ] = 0,
+) -> None:
+    """Look into one namespace of a bank in a browser, until Ctrl-C: browse, search, set in quarantine, forget.
+
+    The address that is printed lets in one browser, once. The packaged embedder must be that of the bank.
+    """
+    with named_errors(), suppress(KeyboardInterrupt):
+        from reasoningbank_langgraph.view import serve_view
+
+        require_bank(bank)
+        with open_to_embed(bank, "view.serve_view(MemoryBank(store, ...), port, print)") as store:
+            (labels,) = chosen_banks(store, namespace)
+            serve_view(MemoryBank(store, labels, actor="view"), port, console.print)
