@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from reasoningbank_langgraph.bank import MemoryBank, is_asked_for
+from reasoningbank_langgraph.bank.operations import has_rows, run
 from reasoningbank_langgraph.cli.identifiers import (
     WhereOption,
     as_options,
@@ -35,10 +37,11 @@ from reasoningbank_langgraph.namespaces import (
 )
 
 if TYPE_CHECKING:
-    from reasoningbank_langgraph.bank import MemoryBank
-    from reasoningbank_langgraph.records import MemoryItem
+    from reasoningbank_langgraph.policies import GuardStatus
+    from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt
     from reasoningbank_langgraph.store import ChromaStore
 
+_Known = TypeVar("_Known", bound="Episode | GuardStatus | PendingAttempt")
 bank_app = typer.Typer(help="Inspect and maintain a bank on disk.", no_args_is_help=True)
 BankFolder = Annotated[Path, typer.Option(help="Folder of the bank.")]
 OnlyNamespace = Annotated[
@@ -57,8 +60,6 @@ def show(
     where: WhereOption = None,
 ) -> None:
     """List all lessons by namespace, oldest first, with the ids that `bank forget` and `bank quarantine` take."""
-    from reasoningbank_langgraph.bank import MemoryBank, is_asked_for
-
     asked = parse_where(where)
 
     with open_bank(bank) as store:
@@ -194,6 +195,23 @@ def print_json(labels: Sequence[str], *records: Mapping[str, Any]) -> None:
         console.print(json.dumps({"namespace": list(labels), **record}))
 
 
+def list_records(
+    bank: Path,
+    namespace: str | None,
+    as_json: bool,
+    read: Callable[[MemoryBank], Sequence[_Known]],
+    tell: Callable[[str, Sequence[_Known]], None],
+) -> None:
+    """Print what is read from each bank that was chosen, as JSON or as it is told under the name of the bank."""
+    with open_bank(bank) as store:
+        for labels in chosen_banks(store, namespace):
+            records = read(MemoryBank(store, labels))
+            if as_json:
+                print_json(labels, *(record.to_json() for record in records))
+            else:
+                tell(format_namespace(labels), records)
+
+
 def chosen_banks(store: ChromaStore, namespace: str | None, *, emptied: bool = False) -> list[Filled]:
     """Return the namespace that was chosen or, if none was, those of all banks in a store.
 
@@ -223,9 +241,6 @@ def only_bank(store: ChromaStore, namespace: str | None) -> Filled:
 
 def filled_bank(store: ChromaStore, namespace: str) -> MemoryBank:
     """Return a bank that holds something: with a mistyped namespace nothing would be done, and no error say so."""
-    from reasoningbank_langgraph.bank import MemoryBank
-    from reasoningbank_langgraph.bank.operations import has_rows, run
-
     memory = MemoryBank(store, parse_namespace(namespace), actor=ACTOR)
     places = [memory.namespace, *(beside(memory.namespace, ending) for ending in (EPISODES, PENDING))]
     if not (run(has_rows(places), store) or memory.guards()):

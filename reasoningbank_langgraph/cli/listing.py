@@ -14,6 +14,7 @@ from reasoningbank_langgraph.cli.bank import (
     OnlyNamespace,
     bank_app,
     chosen_banks,
+    list_records,
     open_bank,
     print_json,
 )
@@ -22,6 +23,8 @@ from reasoningbank_langgraph.cli.solve_report import describe_totals, plural, sh
 from reasoningbank_langgraph.cli.terminal import console
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reasoningbank_langgraph.bank import BankStats
     from reasoningbank_langgraph.policies import GuardStatus, Pairs
     from reasoningbank_langgraph.records import Episode
@@ -42,23 +45,16 @@ def episodes(
     bank: BankFolder = DEFAULT_FOLDER,
 ) -> None:
     """List judged attempts, oldest first, with the ids that `bank forget --item` takes."""
-    with open_bank(bank) as store:
-        for labels in chosen_banks(store, namespace):
-            kept = MemoryBank(store, labels).episodes()
-            if as_json:
-                print_json(labels, *(episode.to_json() for episode in kept))
-                continue
-            console.print(Text(f"{format_namespace(labels)}: {plural(len(kept), 'episode')}", "bold"))
-            for episode in kept:
-                _print_episode(episode)
+    list_records(bank, namespace, as_json, MemoryBank.episodes, _print_episodes)
 
 
-def _print_episode(episode: Episode) -> None:
-    source = episode.provenance
-    judged = f"{source.judge or 'unknown'} ({episode.created_at:%Y-%m-%d %H:%M})"
-    console.print(Text(f"  [{episode.outcome}] {shorten(episode.task, 100)}"))
-    console.print(Text(f"      did:    {shorten(episode.solution, 400)}\n      answer: {shorten(episode.answer, 100)}"))
-    console.print(Text(f"      judged by: {judged}\n      {as_options(episode)}", "dim"))
+def _print_episodes(name: str, kept: Sequence[Episode]) -> None:
+    console.print(Text(f"{name}: {plural(len(kept), 'episode')}", "bold"))
+    for one in kept:
+        judged = f"{one.provenance.judge or 'unknown'} ({one.created_at:%Y-%m-%d %H:%M})"
+        console.print(Text(f"  [{one.outcome}] {shorten(one.task, 100)}"))
+        console.print(Text(f"      did:    {shorten(one.solution, 400)}\n      answer: {shorten(one.answer, 100)}"))
+        console.print(Text(f"      judged by: {judged}\n      {as_options(one)}", "dim"))
 
 
 @bank_app.command()
@@ -68,16 +64,14 @@ def guard(
     bank: BankFolder = DEFAULT_FOLDER,
 ) -> None:
     """Say for each bank and model whether memory is on, and what came of tasks with it and without it."""
-    with open_bank(bank) as store:
-        for labels in chosen_banks(store, namespace):
-            known = MemoryBank(store, labels).guards()
-            if as_json:
-                print_json(labels, *(status.to_json() for status in known))
-                continue
-            if not known:
-                console.print(Text(f"{format_namespace(labels)}: no guard has watched this bank"))
-            for status in known:
-                _print_status(format_namespace(labels), status)
+    list_records(bank, namespace, as_json, MemoryBank.guards, _print_guards)
+
+
+def _print_guards(name: str, known: Sequence[GuardStatus]) -> None:
+    if not known:
+        console.print(Text(f"{name}: no guard has watched this bank"))
+    for status in known:
+        _print_status(name, status)
 
 
 def _print_status(bank: str, status: GuardStatus) -> None:

@@ -17,9 +17,8 @@ from reasoningbank_langgraph.cli.bank import (
     BankFolder,
     OnlyNamespace,
     chosen_banks,
-    open_bank,
+    list_records,
     open_to_embed,
-    print_json,
     require_bank,
 )
 from reasoningbank_langgraph.cli.identifiers import format_id, format_namespace, parse_id, parse_namespace
@@ -30,7 +29,7 @@ from reasoningbank_langgraph.errors import UnknownAttemptError
 from reasoningbank_langgraph.records import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from reasoningbank_langgraph.local.model_choice import ResolvedModel
@@ -46,22 +45,16 @@ def pending(
     bank: BankFolder = DEFAULT_FOLDER,
 ) -> None:
     """List attempts that wait for a verdict or for a model, oldest first, with the ids that `resolve` takes."""
-    with open_bank(bank) as store:
-        for labels in chosen_banks(store, namespace):
-            waiting = MemoryBank(store, labels).pending()
-            if as_json:
-                print_json(labels, *(one.to_json() for one in waiting))
-                continue
-            console.print(Text(f"{format_namespace(labels)}: {plural(len(waiting), 'attempt')} waiting", "bold"))
-            for one in waiting:
-                _print_attempt(one)
+    list_records(bank, namespace, as_json, MemoryBank.pending, _print_waiting)
 
 
-def _print_attempt(one: PendingAttempt) -> None:
-    thread = f"  --thread {format_id(one.thread_id)}" if one.thread_id else ""
-    console.print(Text(f"  [{one.waits_for}] {shorten(one.task, 100)} ({one.created_at:%Y-%m-%d %H:%M})"))
-    console.print(Text(f"      answer: {shorten(one.answer or '', 200)}"))
-    console.print(Text(f"      {format_id(one.id)}{thread}", "dim"))
+def _print_waiting(name: str, waiting: Sequence[PendingAttempt]) -> None:
+    console.print(Text(f"{name}: {plural(len(waiting), 'attempt')} waiting", "bold"))
+    for one in waiting:
+        thread = f"  --thread {format_id(one.thread_id)}" if one.thread_id else ""
+        console.print(Text(f"  [{one.waits_for}] {shorten(one.task, 100)} ({one.created_at:%Y-%m-%d %H:%M})"))
+        console.print(Text(f"      answer: {shorten(one.answer or '', 200)}"))
+        console.print(Text(f"      {format_id(one.id)}{thread}", "dim"))
 
 
 def resolve(
