@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "experiments": ["experiments", "judges/audit.py"],
     "local": ["embeddings.py", "local/server_program.py", "local/model.py", "local/model_files.py"],
     "math": ["math_answers"],
-    "mcp": ["cli/mcp.py", "mcp"],
+    "mcp": ["cli/serving.py", "mcp"],
     "postgres": ["cli/learn.py"],
     "train": ["train"],
     "view": ["view"],
