@@ -44,14 +44,17 @@ def read_rows(data: Path) -> Rows:
     message of the assistant, or every one in `completion`, becomes a row, as often as the `weight` of the line says.
 
     Raises:
-        TuneError: a file is missing or cannot be read, a line is something else, or there is nothing to learn or to
-            stop by.
+        TuneError: a file is missing or cannot be read, a line is something else, a prompt is in both files, or there is
+            nothing to learn or to stop by.
     """
     if data.is_dir():
         files = [data / TRAIN, data / VALIDATION]
         if files[0].exists() and not files[1].exists():
             raise TuneError(f"{data} has no {VALIDATION}: name its {TRAIN}, a tenth of whose tasks is then held out")
         train, validation = (_rows(file) for file in files)
+        if both := {*map(_key, train)} & {*map(_key, validation)}:
+            problem = f"{len(both)} prompts of {VALIDATION} are in {TRAIN} too, and would not tell when to stop"
+            raise TuneError(f"{data}: {problem}: take them out of one of the files")
         sha256 = hashlib.sha256("".join(map(digest, files)).encode()).hexdigest()
     else:
         train, validation = _held_out(_rows(data))

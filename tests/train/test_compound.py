@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from reasoningbank_langgraph.errors import ExperimentError, ReasoningBankError, UnlearnedProblemsError
+from reasoningbank_langgraph.errors import ExperimentError, HarvestError, ReasoningBankError, UnlearnedProblemsError
 from reasoningbank_langgraph.experiments.report.report_files import read_cycles, write_report
 from reasoningbank_langgraph.experiments.stats import share
 from tests.experiments import worlds
@@ -187,6 +187,14 @@ def test_what_a_cycle_left_out_is_not_learned_behind_its_harvest(tmp_path):
     run = improving.go_through(settings, tmp_path / "out", bench)
     assert [(row.id, row.error) for row in worlds.by_arm(run)["learning-1"]][-1][0] == "p3"
     assert worlds.by_arm(run)["learning-1"][-1].error.startswith("RuntimeError")
+
+
+def test_what_stands_in_the_way_of_a_harvest_is_no_cycle_in_vain(tmp_path):
+    (tmp_path / "out" / "training" / "cycle-1").mkdir(parents=True)
+    (tmp_path / "out" / "training" / "cycle-1" / "train.jsonl").write_text("by hand")
+    with pytest.raises(HarvestError, match=r"cycle-1 holds other things \(train\.jsonl\)"):
+        improving.go_through(improving.compound(tmp_path), tmp_path / "out", improving.Bench())
+    assert read_cycles(tmp_path / "out") == []
 
 
 def test_all_adapters_of_a_run_are_tuned_from_one_file(tmp_path):

@@ -87,6 +87,13 @@ def test_one_task_alone_cannot_be_learned_and_held_out(tmp_path):
         read_rows(write(tmp_path / "all.jsonl", solved(1, "a"), solved(1, "b")))
 
 
+def test_a_prompt_that_is_learned_does_not_tell_when_to_stop(tmp_path):
+    write(tmp_path / "train.jsonl", solved(1, "a"), solved(2, "a"))
+    write(tmp_path / "validation.jsonl", solved(2, "b"), solved(3, "a"))
+    with pytest.raises(TuneError, match=r"1 prompts of validation\.jsonl are in train\.jsonl too"):
+        read_rows(tmp_path)
+
+
 def test_a_folder_without_validation_rows_is_refused_with_the_way_out(tmp_path):
     write(tmp_path / "train.jsonl", solved(1, "a"), solved(2, "a"))
     with pytest.raises(TuneError, match=r"has no validation\.jsonl: name its train\.jsonl, a tenth of whose tasks"):

@@ -16,6 +16,7 @@ from reasoningbank_langgraph.experiments.training import CycleSummary
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.train.harvest import read_card
 from reasoningbank_langgraph.train.harvest.card import CARD
+from reasoningbank_langgraph.train.harvest.folder import check_free
 from reasoningbank_langgraph.train.improvement.variety import Variety
 from reasoningbank_langgraph.train.improvement.workshop import FOLDER, TRAINING, Workshop, tune_in
 from reasoningbank_langgraph.train.rows import TRAIN, VALIDATION
@@ -50,6 +51,7 @@ class Cycle:
 
         Raises:
             UnlearnedProblemsError: train or test problems failed, and they are not to be left out.
+            HarvestError: something else stands where the training data belongs.
             TuneError: the model cannot be tuned.
             ExperimentError: the model is another file by now.
             TrialError: the validation problems cannot decide.
@@ -92,6 +94,7 @@ class Cycle:
         config = self.run.config
         assert config.validation is not None  # noqa: S101 - the protocol has some
         if not (self.data / CARD).exists():
+            check_free(self.data)
             not_in = [config.test, config.validation]
             try:
                 with self._bank() as bank:
