@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from langgraph.store.base import GetOp, PutOp
 
 from reasoningbank_langgraph.bank.item_values import (
-    TASK_VECTOR,
     Match,
     Namespace,
     content_key,
-    delete,
     is_of_verdict,
     put,
     put_episode,
-    rewrite,
     to_item,
     without_secrets,
 )
@@ -29,7 +26,7 @@ from reasoningbank_langgraph.bank.rows.crediting import count_credit
 from reasoningbank_langgraph.bank.rows.guarding import Counted, count
 from reasoningbank_langgraph.bank.rows.ledger import ACTIVE, draft, draft_of_rows
 from reasoningbank_langgraph.bank.rows.pending import end_waiting, let_wait
-from reasoningbank_langgraph.bank.upkeep.forgetting import change_of_status
+from reasoningbank_langgraph.bank.upkeep.forgetting import change_of_status, rewritten
 from reasoningbank_langgraph.errors import InvalidRecordError, TooManyItemsError
 from reasoningbank_langgraph.namespaces import EPISODES, beside
 from reasoningbank_langgraph.policies import GroupCredit, Policy
@@ -166,29 +163,21 @@ def _take(
     stored = {row.key: to_item(row) for row in old}
     minted = yield from mint(Mint(namespace, match, left.policy, left.written), _fresh(left.items, stored), before)
     kept = [item.id for item in left.items if content_key(item) not in minted.out]
-    puts = [put(item, namespace, match, carries_task_vector=item.id == kept[0], **left.marks) for item in minted.items]
-    puts += [delete(name, namespace) for name in stored.keys() - set(kept)]
-    puts += _handed_on(namespace, old, puts, kept)
+    changed = {
+        item.id: put(item, namespace, match, carries_task_vector=item.id == kept[0], **left.marks).value
+        for item in minted.items
+    }
+    changed |= dict.fromkeys(stored.keys() - set(kept))
+    puts = rewritten(namespace, {row.key: row.value for row in old}, changed)
     coming = len(kept) if minted.items else 0
     room, evicted = yield from make_room(namespace, left.policy.capacity, coming, {*stored, *harmful})
-    told = [op for op in puts if op.key not in minted.linked]
+    told = [op for op in puts if op.key in changed.keys() - minted.linked]
     told += [op for op in beside_them if op.namespace == beside(namespace, EPISODES)]
     drafts = _drafts(namespace, left, told, old)
     yield from _write([*puts, *beside_them, *minted.puts, *room, *drafts])
     result = WeighedResult(kept, len(minted.items))
     result.treated = [*minted.treated, *evicted]
     return result
-
-
-def _handed_on(
-    namespace: Namespace, old: Sequence[SearchItem], puts: Sequence[PutOp], kept: Sequence[str]
-) -> list[PutOp]:
-    """Return what gives the task's vector to the first lesson that stays, where the one that carries it goes."""
-    carriers = {row.key for row in old if TASK_VECTOR in row.value["index"]}
-    if not carriers or not carriers.isdisjoint(kept) or any(op.key == kept[0] for op in puts):
-        return []
-    (first,) = (row.value for row in old if row.key == kept[0])
-    return [rewrite(namespace, kept[0], {**first, "index": [TASK_VECTOR, *first["index"]]})]
 
 
 def _drafts(namespace: Namespace, left: Experience, puts: Sequence[PutOp], stored: Sequence[SearchItem]) -> list[PutOp]:

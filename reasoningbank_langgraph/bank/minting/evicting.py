@@ -48,7 +48,8 @@ def make_room(
     names = dict.fromkeys(item.id for item in leaving(known, capacity, coming))
     moment = utc_now()
     changed = {row.key: with_status(row.value, "quarantined", moment) for row in rows if row.key in names}
-    puts = rewritten(namespace, {row.key: row.value for row in rows}, changed)
+    before = {row.key: {**row.value, "status": "going"} if row.key in going else row.value for row in rows}
+    puts = rewritten(namespace, before, changed)
     gone = [row for row in rows if row.key in changed]
     drafts = draft_of_rows(namespace, "evicted", gone, after={"status": "quarantined"}, reason="the bank was full")
     return [*puts, *drafts], [Treated(name, "evicted") for name in names]

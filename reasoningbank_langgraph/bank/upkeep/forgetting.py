@@ -112,17 +112,15 @@ def remove(namespace: Namespace, removed: Collection[str], reason: str) -> Ops[l
     left_out = yield from rows_where(beside(namespace, LEFT_OUT), {})
     gone = {row.key: row for row in _going(attempts, rows, removed)}
     emptied = _attempts_gone([*rows, *attempts], {*removed, *gone})
-    after = {row.key: {**row.value, "status": "gone"} if row.key in removed else row.value for row in rows}
-    present = [row.key for row in rows if row.key in removed]
-    successors = {key: value for key, value in _handed_on(after, present).items() if key not in removed}
+    values = {row.key: row.value for row in rows}
+    present = [key for key in values if key in removed]
     leaving = [*(row for row in rows if row.key in removed), *gone.values()]
     yield [
-        *(delete(key, namespace) for key in present),
+        *rewritten(namespace, values, dict.fromkeys(present)),
         *(delete(row.key, row.namespace) for row in attempts if row.key in gone),
         *_marked(attempts, {attempt_of_row(row) for row in rows if row.key in removed}, gone),
         *(delete(row.key, row.namespace) for row in left_out if {row.key, attempt_of_row(row)} & {*removed, *emptied}),
         *_without_groups(credit, {*removed, *gone}),
-        *(rewrite(namespace, key, value) for key, value in successors.items()),
         *draft_of_rows(namespace, "forgotten", leaving, reason=reason),
     ]
     return present
@@ -202,10 +200,40 @@ def with_status(value: Mapping[str, Any], status: ItemStatus, moment: datetime) 
     return {**value, **fields}
 
 
-def rewritten(namespace: Namespace, before: Mapping[str, Value], changed: Mapping[str, Value]) -> list[PutOp]:
-    """Return the operations that write changed rows; those of their experiences stay findable by the task."""
-    after = {**before, **changed}
-    return [rewrite(namespace, key, value) for key, value in {**changed, **_handed_on(after, changed)}.items()]
+def rewritten(
+    namespace: Namespace, before: Mapping[str, Value], changed: Mapping[str, Mapping[str, Any] | None]
+) -> list[PutOp]:
+    """Return the operations that write changed rows, and remove those that are None.
+
+    What is left of their experiences stays findable by the task: whatever lets a row go or come back asks here.
+
+    Args:
+        namespace: the bank.
+        before: the rows of these experiences, or of all.
+        changed: what becomes of some of them, and new ones.
+    """
+    ops = {**changed, **_heirs(before, changed)}
+    return [rewrite(namespace, key, value) if value else delete(key, namespace) for key, value in ops.items()]
+
+
+def _heirs(before: Mapping[str, Value], changed: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Value]:
+    """Return the rows that get the vector of their task, where none in use has it, or none that is left.
+
+    Where none is in use, one that may come back gets it. One that goes out of use keeps it, for searches of the past.
+    """
+    affected = {(value or before[key])["experience_id"] for key, value in changed.items()}
+    rows = [row for row in [*before.values(), *changed.values()] if row and row["experience_id"] in affected]
+    carried = {row["experience_id"] for row in rows if TASK_VECTOR in row["index"]}
+    after = {key: row for key, row in {**before, **changed}.items() if row and row["experience_id"] in carried}
+    groups: dict[str, list[str]] = {}
+    for key, row in after.items():
+        groups.setdefault(row["experience_id"], []).append(key)
+    heirs: dict[str, Value] = {}
+    for group in groups.values():
+        keys = [key for key in group if after[key]["status"] == "active"] or group
+        if not any(TASK_VECTOR in after[key]["index"] for key in keys):
+            heirs[keys[0]] = {**after[keys[0]], "index": [TASK_VECTOR, *after[keys[0]]["index"]]}
+    return heirs
 
 
 def _with_descendants(
@@ -245,19 +273,3 @@ def _descendants(lessons: Sequence[SearchItem], episodes: Sequence[SearchItem], 
 
 def _parents(row: SearchItem) -> set[str]:
     return {*row.value["provenance"]["memory_ids_used"], *row.value.get("supersedes", ())}
-
-
-def _handed_on(after: Mapping[str, Value], affected: Iterable[str]) -> dict[str, Value]:
-    """Return the rows to change so that an active row of each affected experience carries the vector of the task."""
-    changed: dict[str, Value] = {}
-    groups: dict[str, dict[str, Value]] = {after[key]["experience_id"]: {} for key in affected}
-    for key, value in after.items():
-        if value["experience_id"] in groups:
-            groups[value["experience_id"]][key] = value
-    for group in groups.values():
-        carriers = [key for key, value in group.items() if TASK_VECTOR in value["index"]]
-        active = [key for key, value in group.items() if value["status"] == "active"]
-        if carriers and active and not set(carriers) & set(active):
-            successor = group[active[0]]
-            changed[active[0]] = {**successor, "index": [TASK_VECTOR, *successor["index"]]}
-    return changed
