@@ -13,13 +13,13 @@ from reasoningbank_langgraph.bank import adding, examples, searching
 from reasoningbank_langgraph.bank.arguments import as_id, as_ids, check_items
 from reasoningbank_langgraph.bank.branches import Branch
 from reasoningbank_langgraph.bank.examples import Recalled, Show
-from reasoningbank_langgraph.bank.item_values import Match, Namespace, source_of, to_episode
+from reasoningbank_langgraph.bank.item_values import Match, Namespace, source_of
 from reasoningbank_langgraph.bank.minting.choice import check_policy, for_embedder
 from reasoningbank_langgraph.bank.operations import Ops, Result, arun, embedded_texts, rows_where, run
 from reasoningbank_langgraph.bank.rows.crediting import utility_of, visible_credits
 from reasoningbank_langgraph.bank.rows.ledger import completed
 from reasoningbank_langgraph.bank.searching import Question, Searched
-from reasoningbank_langgraph.bank.snapshots import Past, items_then, rows_then
+from reasoningbank_langgraph.bank.snapshots import Past, episodes_then, items_then, rows_then
 from reasoningbank_langgraph.bank.writer_lock import awriting, to_its_end, writing
 from reasoningbank_langgraph.driver import adrive, drive
 from reasoningbank_langgraph.errors import PastBankError
@@ -136,7 +136,8 @@ class StoreAccess:
         return False
 
     def _episodes(self) -> Ops[list[Episode]]:
-        return [to_episode(row) for row in (yield from self._rows(beside(self.namespace, EPISODES)))]
+        rows = yield from self._rows(beside(self.namespace, EPISODES))
+        return (yield from episodes_then(self.namespace, self._past, rows))
 
     def _rows(self, namespace: Namespace, where: Mapping[str, Any] | None = None) -> Ops[Sequence[Any]]:
         """Return the rows of a namespace that meet a filter, as they are now or were then."""

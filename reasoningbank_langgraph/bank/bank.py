@@ -66,6 +66,8 @@ class MemoryBank(Harvesting, Redistilling, Pruning, Merging, Resolving, Explaini
     def as_of(self, when: datetime | StateSnapshot) -> Self:
         """Return this bank as it was, read-only: what had been written, was not yet retired and is not forgotten since.
 
+        Episodes have the verdict that they had then.
+
         Args:
             when: a time with its zone, or a checkpoint as `graph.get_state()` and `get_state_history()` return it.
                 From the checkpoint's own thread, only what its branch had written is included.

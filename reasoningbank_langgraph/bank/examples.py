@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, get_args
 
-from reasoningbank_langgraph.bank.item_values import Namespace, to_episode
-from reasoningbank_langgraph.bank.operations import Ops
+from reasoningbank_langgraph.bank.item_values import Namespace, is_example
+from reasoningbank_langgraph.bank.operations import EVERY, Ops
 from reasoningbank_langgraph.bank.searching import Dropped, Question, best_of_experiences, nearest, other_tasks
-from reasoningbank_langgraph.bank.snapshots import Past
+from reasoningbank_langgraph.bank.snapshots import Past, episodes_then
 from reasoningbank_langgraph.namespaces import EPISODES, beside
-from reasoningbank_langgraph.records import RetrievedExample, RetrievedMemory
+from reasoningbank_langgraph.records import Episode, RetrievedExample, RetrievedMemory
 
 if TYPE_CHECKING:
     from langgraph.store.base import Op, SearchItem
@@ -53,17 +53,20 @@ def check_show(show: Show) -> Show:
 
 
 def search_examples(namespace: Namespace, question: Question, past: Past | None) -> Ops[list[RetrievedExample]]:
-    """Return the successes at the k most similar other tasks; of a store without an index none, unless any will do."""
-    where = {**other_tasks(question), "example": "yes", **(past.active_filter if past else {})}
-    place = beside(namespace, EPISODES)
-    hits, _ = yield from nearest(namespace, place, question, where, _PER_EXPERIENCE * question.k)
-    if question.min_score is not None:
-        hits = [hit for hit in hits if hit.score is not None]
-    return [_retrieved(hit) for hit in list(best_of_experiences(hits, question.min_score).values())[: question.k]]
+    """Return the successes at the k most similar other tasks; of a store without an index none, unless any will do.
+
+    What was a success at a moment of the past may be none now, so that all that was there then is looked through.
+    """
+    where = {**other_tasks(question), **(past.active_filter if past else {"example": "yes"})}
+    place, limit = beside(namespace, EPISODES), EVERY if past else _PER_EXPERIENCE * question.k
+    found, _ = yield from nearest(namespace, place, question, where, limit)
+    hits = [hit for hit in found if question.min_score is None or hit.score is not None]
+    episodes = {one.id: one for one in (yield from episodes_then(namespace, past, hits)) if not past or is_example(one)}
+    best = best_of_experiences([hit for hit in hits if hit.key in episodes], question.min_score)
+    return [_retrieved(hit, episodes[hit.key]) for hit in list(best.values())[: question.k]]
 
 
-def _retrieved(row: SearchItem) -> RetrievedExample:
-    episode = to_episode(row)
+def _retrieved(row: SearchItem, episode: Episode) -> RetrievedExample:
     near = "the store has no index: newest first" if row.score is None else f"similarity {row.score:.2f} of the tasks"
     why = f"{near}; judged a success by {episode.provenance.judge or 'an unnamed judge'}"
     return RetrievedExample(episode=episode, score=row.score, why=why)

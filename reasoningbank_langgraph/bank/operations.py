@@ -24,7 +24,8 @@ Result = TypeVar("Result")
 Ops = Generator["Sequence[Op]", "list[Any]", Result]
 
 PAGE = 500
-_ALL = 1_000_000_000
+EVERY = 1_000_000_000
+"""More rows than there are."""
 _TRIES = 100
 _NO_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
@@ -107,7 +108,7 @@ def rows_where(namespace: Namespace, where: Mapping[str, Any]) -> Ops[list[Searc
     They are asked for at once: a store puts rows of one time in any order, and pages that another change comes between
     differ too, so that a row would be on none of them.
     """
-    (found,) = yield [find(namespace, where, None, _ALL)]
+    (found,) = yield [find(namespace, where, None, EVERY)]
     return sorted((row for row in found if row.namespace == namespace), key=_oldest_first)
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from reasoningbank_langgraph.bank.branches import Branch, visibility
 from reasoningbank_langgraph.bank.collector import collector_paused
-from reasoningbank_langgraph.bank.item_values import Namespace, micros, to_item
-from reasoningbank_langgraph.bank.operations import Ops
+from reasoningbank_langgraph.bank.item_values import Namespace, micros, to_episode, to_item
+from reasoningbank_langgraph.bank.operations import Ops, rows_where
 from reasoningbank_langgraph.errors import InvalidMomentError
+from reasoningbank_langgraph.extraction.waiting import before_overturned
+from reasoningbank_langgraph.namespaces import LEDGER, beside
+from reasoningbank_langgraph.records.lessons import NEVER_OUT
 
 if TYPE_CHECKING:
     from langgraph.store.base import Item
     from langgraph.types import StateSnapshot
 
-    from reasoningbank_langgraph.records import MemoryItem
+    from reasoningbank_langgraph.records import Episode, MemoryItem
 
 
 class Past(NamedTuple):
@@ -54,7 +58,7 @@ class Past(NamedTuple):
 
     def item(self, row: Item) -> MemoryItem:
         """Return the record of a row that was in the bank: it was active then, whatever happened to it later."""
-        return to_item(row).model_copy(update={"status": "active", "retired_at": None})
+        return to_item(row).model_copy(update={**NEVER_OUT, "status": "active", "retired_at": None})
 
     @property
     def active_filter(self) -> dict[str, Any]:
@@ -71,6 +75,21 @@ def items_then(namespace: Namespace, past: Past | None, rows: Sequence[Item]) ->
         with collector_paused():
             return [to_item(row) for row in rows]
     return [past.item(row) for row in (yield from rows_then(namespace, past, rows))]
+
+
+def episodes_then(namespace: Namespace, past: Past | None, rows: Sequence[Item]) -> Ops[list[Episode]]:
+    """Return the episodes of rows that were in the bank, each with the verdict of then, as the ledger tells.
+
+    One that was judged anew before the bank had a ledger has the verdict of now.
+    """
+    episodes = [to_episode(row) for row in rows]
+    if past is None or not any(episode.earlier for episode in episodes):
+        return episodes
+    told = yield from rows_where(beside(namespace, LEDGER), {"kind": "resolved"})
+    since = [row.value for row in told if micros(datetime.fromisoformat(row.value["time"])) > past.at]
+    overturned = {(change["id"], name) for change in since if change["before"] for name in change["ids"]}
+    times = Counter(name for _, name in overturned)
+    return [before_overturned(episode, times[episode.id]) for episode in episodes]
 
 
 def rows_then(namespace: Namespace, past: Past, rows: Sequence[Item]) -> Ops[list[Item]]:

@@ -77,11 +77,21 @@ def with_verdict(pending: PendingAttempt, verdict: Verdict) -> PendingAttempt:
 
 def overturned(episode: Episode, verdict: Verdict) -> Episode:
     """Return an episode with a verdict that overturns its own, which it keeps."""
-    clean = _clean_verdict(verdict)
-    said = {"outcome": clean.status, "score": clean.confidence, "rationale": clean.rationale}
-    source = episode.provenance.model_copy(update={"judge": clean.judge})
-    earlier = (*episode.earlier, verdict_on(episode))
-    return episode.model_copy(update={**said, "provenance": source, "earlier": earlier})
+    return _judged(episode, (*episode.earlier, verdict_on(episode), _clean_verdict(verdict)))
+
+
+def before_overturned(episode: Episode, times: int) -> Episode:
+    """Return an episode as it was before its verdict was overturned for the last so many times."""
+    verdicts = (*episode.earlier, verdict_on(episode))
+    return _judged(episode, verdicts[: max(1, len(verdicts) - times)]) if times else episode
+
+
+def _judged(episode: Episode, verdicts: Sequence[Verdict]) -> Episode:
+    """Return an episode with the last of these verdicts, which overturned the others."""
+    *earlier, last = verdicts
+    said = {"outcome": last.status, "score": last.confidence, "rationale": last.rationale, "earlier": tuple(earlier)}
+    source = episode.provenance.model_copy(update={"judge": last.judge})
+    return episode.model_copy(update={**said, "provenance": source})
 
 
 def judged_group(pending: PendingAttempt, lessons: Mapping[str, MemoryItem]) -> list[Judged]:

@@ -55,6 +55,8 @@ class Episode(Record):
     """The model that solved, as its replies name it; empty where they do not."""
     experience_id: str = Field(default_factory=lambda data: data.get("id", ""))
     """The experience that the lessons of this attempt belong to."""
+    lesson_forgotten: bool = False
+    """Whether a lesson of it was forgotten: none is made of it anew."""
     provenance: Provenance = Provenance()
     created_at: UtcDatetime = Field(default_factory=utc_now)
 
@@ -66,7 +68,7 @@ class Episode(Record):
 
     @model_serializer(mode="wrap")
     def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_empty(serialise(self), "earlier", "steps")
+        return without_empty(serialise(self), "earlier", "lesson_forgotten", "steps")
 
     @model_validator(mode="after")
     def _within_caps(self) -> Self:

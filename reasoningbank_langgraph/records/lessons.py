@@ -15,6 +15,8 @@ from reasoningbank_langgraph.records.tasks import has_visible_text, task_key
 
 TITLE_CAP, DESCRIPTION_CAP, CONTENT_CAP = 200, 500, 4000
 ITEMS_PER_ATTEMPT, ITEMS_PER_GROUP = 3, 5
+NEVER_OUT: Mapping[str, Any] = {"overturned": None, "disproved": None, "pruned": 0}
+"""What says how a lesson went out of use, and so what may bring it back, of one that never was."""
 TASK_CAP = 100_000
 
 Outcome = Literal["success", "failure", "contrast"]
@@ -105,6 +107,14 @@ class MemoryItem(Record):
     """The run of `MemoryBank.redistil` that made it; empty for a lesson of the first distillation."""
     near: str = ""
     """Id of a lesson that says nearly the same, and stands for all that do; a search shows one of them."""
+    overturned: Outcome | None = None
+    """The verdict it was learned under, if another one took it out of use; an equal one brings it back."""
+    disproved: Outcome | None = None
+    """The same, if it was out of use already: no undo brings it back then."""
+    later_verdict: Outcome | None = None
+    """The verdict it was learned under, if that one overturned another."""
+    pruned: Count = 0
+    """When a pruning last took it out of use, in microseconds since 1970."""
     provenance: Provenance = Provenance()
     utility: Utility = Utility()
     """Filled in when a bank is read. A bank keeps it apart from its lessons, and writes and imports none."""
@@ -113,7 +123,7 @@ class MemoryItem(Record):
 
     @model_serializer(mode="wrap")
     def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_empty(serialise(self), "redistil_run", "near")
+        return without_empty(serialise(self), "redistil_run", "near", "later_verdict", *NEVER_OUT)
 
     @model_validator(mode="after")
     def _within_caps(self) -> Self:

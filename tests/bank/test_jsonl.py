@@ -75,7 +75,7 @@ def test_lines_end_with_the_byte_10_and_with_nothing_else(tmp_path):
         (b"\xef\xbb\xbf" + f"{HEAD}\n{line()}".encode(), 1, "not JSON"),
         (b'{"format": "other", "version": 1, "items": 0}', 1, "format"),
         (b'{"format": "reasoningbank", "version": 2, "items": 0}', 1, "newer version"),
-        (b'{"format": "reasoningbank", "version": 5, "items": 0, "episodes": 0}', 1, "newer version"),
+        (b'{"format": "reasoningbank", "version": 6, "items": 0, "episodes": 0}', 1, "newer version"),
         (b'{"format": "reasoningbank", "version": 1}', 1, "number of items"),
         *(
             (f'{{"format": "reasoningbank", "version": {version}, "items": 0}}'.encode(), 1, "format and version")

@@ -1,4 +1,4 @@
-"""One lesson of an experience carries the vector of its task; whichever leaves or comes back, what is in use is found."""
+"""One lesson of an experience carries the vector of its task; whichever leaves or returns, what is in use is found."""
 
 import pytest
 

@@ -8,6 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from reasoningbank_langgraph import MemoryBank, ReferenceJudge, Verdict, create_matts
 from reasoningbank_langgraph.errors import CannotMergeError
 from reasoningbank_langgraph.policies import Credit, Evidence, GroupCredit
+from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.bank.test_forgetting import NAMESPACE, STORES
 from tests.learn.test_deferred import CONFIG, RIGHT, WRONG, app, run, titles
@@ -100,7 +101,7 @@ def test_an_overturned_episode_is_exported_and_imported_with_its_earlier_verdict
     bank.resolve(attempt, RIGHT, model=learner(titles=("one",)))
     bank.resolve(attempt, WRONG, model=learner(titles=("two",)))
     bank.export_jsonl(tmp_path / "bank.jsonl")
-    assert json.loads((tmp_path / "bank.jsonl").read_text().splitlines()[0])["version"] == 4
+    assert json.loads((tmp_path / "bank.jsonl").read_text().splitlines()[0])["version"] == 5
     other.import_jsonl(tmp_path / "bank.jsonl")
     assert (other.episodes(), titles(other)) == (bank.episodes(), ["two"])
 
@@ -244,3 +245,38 @@ def test_a_lesson_of_a_later_verdict_is_no_merged_one_in_the_bank_that_imports_i
     for each in (bank, other):
         with pytest.raises(CannotMergeError, match="no merged lesson"):
             each.undo_merge(later)
+
+
+@STORES
+def test_a_bank_of_the_past_has_the_verdict_of_then(kind, tmp_path):
+    with open_store(kind, tmp_path / "bank") as store:
+        attempt, bank = run(store)["pending"]["id"], MemoryBank(store, NAMESPACE)
+        times = [utc_now()]
+        for verdict in (RIGHT, WRONG, RIGHT, WRONG):
+            bank.resolve(attempt, verdict, model=learner())
+            times.append(utc_now())
+        before, *after = map(bank.as_of, times)
+        assert before.episodes() == []
+        assert [one.episodes()[0].outcome for one in after] == ["success", "failure", "success", "failure"]
+        assert [one.episodes()[0].rationale for one in after] == ["thumb up", "thumb down", "thumb up", "thumb down"]
+        assert [one.episodes()[0].provenance.judge for one in after] == ["user"] * 4
+        assert [[past.status for past in one.episodes()[0].earlier] for one in after[:3]] == [
+            [],
+            ["success"],
+            ["success", "failure"],
+        ]
+        assert after[3].episodes() == bank.episodes()
+        assert {node.outcome for node in after[0].graph().nodes if node.kind == "episode"} == {"success"}
+        shown = [one.search_examples("add two pears", min_score=None) for one in after]
+        assert [[example.episode.outcome for example in some] for some in shown] == [["success"], []] * 2
+
+
+def test_an_imported_episode_has_the_verdict_it_was_imported_with(tmp_path):
+    attempt, bank = resolved(indexed_memory(), "one")
+    other = MemoryBank(indexed_memory(), NAMESPACE)
+    bank.resolve(attempt, WRONG, model=learner(titles=("two",)))
+    bank.export_jsonl(tmp_path / "bank.jsonl")
+    other.import_jsonl(tmp_path / "bank.jsonl")
+    then = utc_now()
+    other.resolve(attempt, RIGHT, model=learner())
+    assert [one.episodes()[0].outcome for one in (other.as_of(then), other)] == ["failure", "success"]

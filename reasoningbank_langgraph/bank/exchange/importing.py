@@ -81,7 +81,7 @@ def _puts(
 ) -> list[PutOp]:
     """Return the operations that write one experience; its first item in use carries the task's vector if none does.
 
-    Items that were made anew are also known by what else there is of their experience.
+    Items that were made anew, or under a later verdict, are also known by what else there is of their experience.
     """
     carrier = next((item for item in items if item.status == "active"), items[0]) if items else None
     return [
@@ -90,7 +90,7 @@ def _puts(
             namespace,
             match,
             carries_task_vector=item is carrier and item.experience_id not in known_experiences,
-            **({"known_as": names[item.experience_id]} if item.redistil_run else {}),
+            **({"known_as": names[item.experience_id]} if item.redistil_run or item.later_verdict else {}),
         )
         for item in items
     ]

@@ -16,13 +16,14 @@ from reasoningbank_langgraph.bank.collector import collector_paused
 from reasoningbank_langgraph.errors import ImportFileError, InvalidRecordError
 from reasoningbank_langgraph.files import check_file, open_file
 from reasoningbank_langgraph.records import Episode, MemoryItem
+from reasoningbank_langgraph.records.lessons import NEVER_OUT
 
 Kept = TypeVar("Kept", MemoryItem, Episode)
 
-FORMAT, VERSION = "reasoningbank", 4
-"""Version 2 counts its episodes, version 3 may hold lessons that were made anew or ties of pairs, and version 4
-episodes whose verdict was overturned. A file without any of these is of version 1. Older packages read the versions
-they know and refuse others."""
+FORMAT, VERSION = "reasoningbank", 5
+"""Version 2 counts its episodes, version 3 may hold lessons that were made anew or ties of pairs, version 4 episodes
+whose verdict was overturned, and version 5 what may bring lessons back. A file without any of these is of version 1.
+Older packages read the versions they know and refuse others."""
 LINE_BYTES = 2_000_000
 """Longer than the longest item."""
 
@@ -46,8 +47,7 @@ def write(path: Path, items: Sequence[MemoryItem], episodes: Sequence[Episode]) 
         OSError: the file cannot be written.
     """
     check_file(path)
-    newer = any(item.redistil_run or item.utility.ties for item in items)
-    version = VERSION if any(one.earlier for one in episodes) else 3 if newer else 2 if episodes else 1
+    version = _version(items, episodes)
     head: dict[str, Any] = {"format": FORMAT, "version": version, "items": len(items)}
     if version > 1:
         head["episodes"] = len(episodes)
@@ -62,6 +62,16 @@ def write(path: Path, items: Sequence[MemoryItem], episodes: Sequence[Episode]) 
     except BaseException:
         Path(draft).unlink()
         raise
+
+
+def _version(items: Sequence[MemoryItem], episodes: Sequence[Episode]) -> int:
+    """Return the oldest version that may hold these."""
+    marks = (item.later_verdict or any(getattr(item, name) for name in NEVER_OUT) for item in items)
+    if any(marks) or any(episode.lesson_forgotten for episode in episodes):
+        return VERSION
+    if any(one.earlier for one in episodes):
+        return 4
+    return 3 if any(item.redistil_run or item.utility.ties for item in items) else 2 if episodes else 1
 
 
 def read(path: Path) -> Exported:

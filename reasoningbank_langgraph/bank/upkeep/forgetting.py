@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Value = dict[str, Any]
 
 LESSON_FORGOTTEN = "lesson_forgotten"
-"""Field of the row of an episode of which a lesson was removed: no lesson is made of it again."""
+"""Field of an episode of which a lesson was removed: no lesson is made of it again."""
 
 
 def forget(

@@ -25,6 +25,7 @@ from reasoningbank_langgraph.bank.upkeep.forgetting import rewritten, with_statu
 from reasoningbank_langgraph.errors import CannotMergeError
 from reasoningbank_langgraph.extraction import IDS
 from reasoningbank_langgraph.records import MemoryItem, Provenance, utc_now
+from reasoningbank_langgraph.records.lessons import NEVER_OUT
 
 if TYPE_CHECKING:
     from langgraph.store.base import SearchItem
@@ -156,6 +157,8 @@ def _merged(items: Sequence[MemoryItem], text: Mapping[str, str]) -> MemoryItem:
         "provenance": Provenance(),
         "near": "",
         "redistil_run": "",
+        "later_verdict": None,
+        **NEVER_OUT,
     }
     moment = utc_now()
     merged = without_secrets(MemoryItem(**{**dict(first), **changes, "created_at": moment, "updated_at": moment}))

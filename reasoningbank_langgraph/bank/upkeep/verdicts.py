@@ -27,7 +27,7 @@ from reasoningbank_langgraph.bank.rows.crediting import turned_credit
 from reasoningbank_langgraph.bank.rows.ledger import ACTIVE, draft, draft_of_rows
 from reasoningbank_langgraph.bank.rows.pending import drop
 from reasoningbank_langgraph.bank.upkeep.distillations import in_place
-from reasoningbank_langgraph.bank.upkeep.forgetting import LESSON_FORGOTTEN, rewritten, with_status
+from reasoningbank_langgraph.bank.upkeep.forgetting import rewritten, with_status
 from reasoningbank_langgraph.bank.upkeep.known_attempts import Known, find
 from reasoningbank_langgraph.extraction import Extraction, Origin
 from reasoningbank_langgraph.extraction.contrast import CONTRAST_HASH, make_group_items
@@ -174,7 +174,10 @@ def _overturn(
     """Take lessons of another verdict out of use and put others in their place, or bring back those of an equal one."""
     moment, old, returning = utc_now(), known.active, known.returning(verdict)
     names = [row.key for row in old]
-    changed = {row.key: {**with_status(row.value, "superseded", moment), OVERTURNED: known.status} for row in old}
+    changed = {
+        row.key: {**with_status(row.value, "superseded", moment), OVERTURNED: known.status or row.value["outcome"]}
+        for row in old
+    }
     for row in returning:
         value = with_status(row.value, "active", moment)
         value["supersedes"] = value["supersedes"] if value.get("sources") else names
@@ -255,6 +258,6 @@ def _episodes(namespace: Namespace, known: Known, verdict: Verdict, learned: _Le
     if known.episode is None or known.status == verdict.status:
         return puts
     anew = overturned(to_episode(known.episode), verdict)
-    stays = ("since", "learned", "known_as", LESSON_FORGOTTEN)
+    stays = ("since", "learned", "known_as")
     same = {name: known.episode.value[name] for name in stays if name in known.episode.value}
     return [*puts, put_episode(without_secrets(anew), place, **same)]
