@@ -3,6 +3,8 @@
 import pytest
 
 from reasoningbank_langgraph import MemoryBank
+from reasoningbank_langgraph.bank.branches import Branch
+from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.bank.test_forgetting import NAMESPACE, lesson
 from tests.bank.test_redistil import filled, newer
@@ -43,6 +45,16 @@ def test_a_third_verdict_brings_the_first_lessons_back_and_asks_nothing(episodes
         assert (result.added, in_use(each)) == (0, ["one", "uno"])
         found = each.search(f"{TASK} grey", k=9, max_items=9, min_score=0.6)
         assert sorted(memory.item.title for memory in found) == ["one", "uno"]
+
+
+def test_the_branch_that_made_an_attempt_knows_the_lessons_of_its_later_verdict(tmp_path):
+    attempt, bank = resolved()
+    first = [item.id for item in bank.items()]
+    (two,) = bank.resolve(attempt, WRONG, model=learner(titles=("two",))).ids
+    for each in twins(bank, tmp_path):
+        row = each.store.get(NAMESPACE, two)
+        assert not Branch("t", frozenset(first)).unknown_rows([row])
+        assert Branch("t", frozenset({"other"})).unknown_rows([row])
 
 
 def test_a_fourth_verdict_brings_the_lessons_of_the_second_back(tmp_path):
@@ -106,8 +118,6 @@ def test_no_lesson_is_made_anew_of_an_attempt_of_which_one_was_forgotten(tmp_pat
 
 
 def test_a_lesson_that_was_merged_or_is_looked_at_as_it_was_says_nothing_of_how_others_went(tmp_path):
-    from reasoningbank_langgraph.records import utc_now
-
     attempt, bank = resolved()
     then = utc_now()
     bank.resolve(attempt, WRONG, model=learner(titles=("two", "three")))
