@@ -210,9 +210,10 @@ def test_what_goes_with_a_lesson_is_found_along_a_chain_of_any_length():
 
 def test_a_task_is_handed_on_in_each_of_many_experiences():
     assert_linear(
-        lambda values: forgetting._handed_on(values, values),
+        lambda values: forgetting.rewritten(("m",), values, values),
         lambda size: {str(number): row(number).value for number in range(size)},
         sizes=(2_000, 4_000, 8_000),
     )
     values = {str(number): row(number).value for number in range(10)}
-    assert set(forgetting._handed_on(values, values)) == {"0", "2", "4", "6", "8"}
+    ops = forgetting.rewritten(("m",), values, values)
+    assert {op.key for op in ops if op.value["status"] == "active" and op.index == ["query"]} == {*"02468"}
