@@ -66,7 +66,7 @@ class BankTools:
         """Let an attempt wait in the bank and, if its outcome is known, learn from it."""
         pending = attempt_of(given, await self._shown(given.used))
         await self.bank.aadd([], pending=pending)
-        return await self._settled(pending.id, verdict_of(given))
+        return await self._settled(pending.id, verdict_of(given), overturns=False)
 
     async def resolve(self, given: inputs.ResolveInput) -> outputs.Recorded:
         """Take a verdict on an attempt, and learn from it."""
@@ -85,8 +85,10 @@ class BankTools:
             )
         return [item for item in found.values() if item]
 
-    async def _settled(self, attempt_id: str, verdict: Verdict) -> outputs.Recorded:
-        done = await self.bank.aresolve(attempt_id, verdict, model=self.model, time_limit=self.time_limit)
+    async def _settled(self, attempt_id: str, verdict: Verdict, *, overturns: bool = True) -> outputs.Recorded:
+        done = await self.bank.aresolve(
+            attempt_id, verdict, model=self.model, time_limit=self.time_limit, overturns=overturns
+        )
         waits = {one.id: one.waits_for for one in await self.bank.apending()}
         return outputs.Recorded(
             id=attempt_id,

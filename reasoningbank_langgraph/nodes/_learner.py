@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.bank import MemoryBank, ResolveResult
     from reasoningbank_langgraph.records import FailureKind
 
-_LASTING = ("unreachable", "busy", "timeout", "key", "not_found")
+LASTING = ("unreachable", "busy", "timeout", "key", "not_found")
 """Kinds of failures that the next attempt would meet too."""
 
 
@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
     @property
     def ends_all(self) -> bool:
         """Whether there is no use in trying the next attempt."""
-        return self.kind in _LASTING
+        return self.kind in LASTING
 
 
 class Learner:
@@ -46,13 +46,16 @@ class Learner:
         self._name, self._outages = judge.get_name(), Outages()
 
     def learn(self, bank: MemoryBank, pending: PendingAttempt) -> Outcome:
-        """Learn from one attempt. A failure of the judge or the model leaves it waiting."""
+        """Learn from one attempt. A failure of the judge or the model leaves it waiting.
+
+        If somebody else gives another verdict meanwhile, that one stands.
+        """
         verdict = pending.verdict or self._judged(bank, pending)
         if verdict.status == "indeterminate":
             drops = _is_over(verdict, pending) and bank.drop_pending([pending.id])
             return _undecided(verdict, dropped=bool(drops))
         try:
-            return _learned(bank.resolve(pending.id, verdict, **self._options))
+            return _learned(bank.resolve(pending.id, verdict, overturns=False, **self._options))
         except UnknownAttemptError:  # forgotten meanwhile
             return Outcome("dropped")
 
@@ -63,7 +66,7 @@ class Learner:
             drops = _is_over(verdict, pending) and await bank.adrop_pending([pending.id])
             return _undecided(verdict, dropped=bool(drops))
         try:
-            return _learned(await bank.aresolve(pending.id, verdict, **self._options))
+            return _learned(await bank.aresolve(pending.id, verdict, overturns=False, **self._options))
         except UnknownAttemptError:
             return Outcome("dropped")
 

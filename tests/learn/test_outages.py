@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from reasoningbank_langgraph import Guard, MemoryBank, ReferenceJudge, Verdict, create_matts, create_reasoning_bank
 from reasoningbank_langgraph.bank.item_values import put_pending
-from reasoningbank_langgraph.learn import aresolve_overdue, resolve_overdue
+from reasoningbank_langgraph.learn import aresolve_overdue, drain, resolve_overdue
 from reasoningbank_langgraph.namespaces import PENDING, beside
 from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.testing import ScriptedChatModel
@@ -213,3 +213,33 @@ def test_a_verdict_reaches_lessons_that_a_replay_of_the_attempt_learned():
     assert (titles(bank), bank.pending()) == (["one"], [])
     bank.resolve(attempt, WRONG, model=learner(titles=("two",)))
     assert (titles(bank), titles(bank, "superseded")) == (["two"], ["one"])
+
+
+@pytest.mark.parametrize("reached", [True, False], ids=["distilled", "to be distilled"])
+@pytest.mark.parametrize("learn", ["deferred", "background"])
+def test_a_person_who_was_quicker_than_the_model_is_right(learn, reached):
+    def judge(attempt):
+        (waiting,) = bank.pending()
+        bank.resolve(waiting.id, WRONG, model=learner(titles=("one",)) if reached else failing("distil"))
+        return True
+
+    store = indexed_memory()
+    bank = MemoryBank(store, NAMESPACE)
+    run(store, learn=learn, model=learner(titles=("two",)), judge=judge)
+    if learn == "deferred":
+        resolve_overdue(bank, model=learner(titles=("two",)), judge=judge, after=timedelta(0))
+    assert drain()
+    assert [(one.outcome, one.earlier) for one in bank.episodes()] == [("failure", ())]
+    assert (titles(bank), len(bank.pending())) == ((["one"], 0) if reached else ([], 1))
+    resolve_overdue(bank, model=learner(titles=("three",)))
+    assert [(item.title, item.outcome) for item in bank.items()] == [("one" if reached else "three", "failure")]
+
+
+async def test_an_opinion_that_may_not_overturn_a_verdict_asks_no_model_and_leaves_it():
+    store = indexed_memory()
+    attempt = run(store)["pending"]["id"]
+    bank = MemoryBank(store, NAMESPACE)
+    first = bank.resolve(attempt, WRONG, model=learner(titles=("one",)), overturns=False)
+    done = await bank.aresolve(attempt, RIGHT, model=ScriptedChatModel([]), overturns=False)
+    assert (done.ids, done.added, done.superseded) == (first.ids, 0, ())
+    assert (await bank.aresolve(attempt, RIGHT, model=learner(titles=("two",)))).superseded == first.ids

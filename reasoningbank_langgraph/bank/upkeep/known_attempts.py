@@ -53,6 +53,11 @@ class Known(NamedTuple):
         """Return the lessons that were learned under an equal verdict, before another one overturned it."""
         return [row for row in self.lessons if row.value.get(OVERTURNED) == verdict.status]
 
+    def contradicts(self, verdict: Verdict) -> bool:
+        """Say whether another verdict is known, also one whose lessons a model has still to distil."""
+        waits = to_pending(self.pending).verdict if self.pending else None
+        return bool({self.status, waits and waits.status} - {None, verdict.status})
+
     def is_settled(self, verdict: Verdict) -> bool:
         """Say whether this verdict changes nothing."""
         undecided = verdict.status == "indeterminate"
@@ -96,11 +101,13 @@ def _lesson_of(namespace: Namespace, attempt_id: str) -> Ops[Item]:
     raise UnknownAttemptError(attempt_id)
 
 
-def to_distil(namespace: Namespace, attempt_id: str, verdict: Verdict) -> Ops[list[Judged]]:
+def to_distil(namespace: Namespace, attempt_id: str, verdict: Verdict, *, overturns: bool) -> Ops[list[Judged]]:
     """Return what the model is to be asked about; nothing where the verdict brings nothing new."""
     known = yield from find(namespace, attempt_id)
     waiting = known.waiting(verdict)
     if waiting is None or known.is_settled(verdict) or known.returning(verdict):
+        return []
+    if not overturns and known.contradicts(verdict):
         return []
     names = list(dict.fromkeys(name for kept in waiting.group for name in kept.shown))
     rows = (yield [GetOp(namespace, name) for name in names]) if names else []

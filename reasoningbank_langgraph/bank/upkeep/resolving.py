@@ -45,6 +45,7 @@ class Resolving(StoreAccess):
         weak: bool | None = None,
         policy: PolicyLike = "append",
         metadata: Metadata | None = None,
+        overturns: bool = True,
     ) -> ResolveResult:
         """Say whether an attempt succeeded, and learn from it what its run would have learned.
 
@@ -64,17 +65,18 @@ class Resolving(StoreAccess):
             weak: whether the model is weak, as in `create_extract`.
             policy: what becomes of lessons that the bank has already, as in `create_consolidate`.
             metadata: tags, scope and difficulty of the lessons, as there.
+            overturns: False changes nothing if another verdict is known, as that of a person who was quicker.
 
         Raises:
             UnknownAttemptError: the bank has no such attempt, or it was forgotten.
             PastBankError: this bank came from `as_of()` and is read-only.
         """
         distiller = self._extractor(model, verdict, time_limit, weak)
-        group = self._read(known_attempts.to_distil(self.namespace, as_id(attempt_id), verdict))
+        group = self._read(known_attempts.to_distil(self.namespace, as_id(attempt_id), verdict, overturns=overturns))
         config = self.tally.config("extract", episode=attempt_id)
         distilled = distiller.caller.run(distiller.dialogue(group), config)
         lessons = self._lessons(distiller, distilled, policy, metadata)
-        return self._write(verdicts.settle(self.namespace, as_id(attempt_id), verdict, lessons))
+        return self._write(verdicts.settle(self.namespace, as_id(attempt_id), verdict, lessons, overturns=overturns))
 
     async def aresolve(
         self,
@@ -86,14 +88,19 @@ class Resolving(StoreAccess):
         weak: bool | None = None,
         policy: PolicyLike = "append",
         metadata: Metadata | None = None,
+        overturns: bool = True,
     ) -> ResolveResult:
         """Async form of `resolve`."""
         distiller = self._extractor(model, verdict, time_limit, weak)
-        group = await self._aread(known_attempts.to_distil(self.namespace, as_id(attempt_id), verdict))
+        group = await self._aread(
+            known_attempts.to_distil(self.namespace, as_id(attempt_id), verdict, overturns=overturns)
+        )
         config = self.tally.config("extract", episode=attempt_id)
         distilled = await distiller.caller.arun(distiller.dialogue(group), config)
         lessons = self._lessons(distiller, distilled, policy, metadata)
-        return await self._awrite(verdicts.settle(self.namespace, as_id(attempt_id), verdict, lessons))
+        return await self._awrite(
+            verdicts.settle(self.namespace, as_id(attempt_id), verdict, lessons, overturns=overturns)
+        )
 
     def drop_pending(self, attempt_ids: Iterable[str]) -> list[str]:
         """Give attempts up, by one id or several, that nobody will resolve; what is known of them already stays.

@@ -65,7 +65,9 @@ class Lessons(NamedTuple):
     metadata: Metadata | None
 
 
-def settle(namespace: Namespace, attempt_id: str, verdict: Verdict, lessons: Lessons) -> Ops[ResolveResult]:
+def settle(
+    namespace: Namespace, attempt_id: str, verdict: Verdict, lessons: Lessons, *, overturns: bool
+) -> Ops[ResolveResult]:
     """Write what follows from a verdict, in one batch; nothing if it brings nothing new.
 
     If the model could not be reached, the attempt is first written with the verdict, to go on waiting.
@@ -75,8 +77,11 @@ def settle(namespace: Namespace, attempt_id: str, verdict: Verdict, lessons: Les
         attempt_id: the attempt.
         verdict: what is now known of it.
         lessons: what a model made of it.
+        overturns: whether it takes the place of another verdict.
     """
     known = yield from find(namespace, attempt_id)
+    if not overturns and known.contradicts(verdict):
+        return ResolveResult([row.key for row in known.active], 0)
     if known.is_settled(verdict):
         if known.pending and verdict.status != "indeterminate":
             yield drop(namespace, [attempt_id])
