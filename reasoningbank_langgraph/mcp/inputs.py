@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,6 +10,8 @@ from reasoningbank_langgraph.records import TASK_CAP, Outcome
 
 PAGE, LONGEST_PAGE = 20, 50
 _LONGEST_TEXT = 400_000
+Id = Annotated[str, Field(min_length=1, max_length=500)]
+"""Id of a lesson or an attempt; an error repeats it."""
 
 
 class _Input(BaseModel):
@@ -45,14 +47,15 @@ class ListInput(_Input):
 class WhyInput(_Input):
     """Say of a lesson or an attempt where it comes from, where it was shown, and what came of it."""
 
-    id: str = Field(min_length=1, description="Id of a lesson or an attempt, also of one that was forgotten.")
+    id: Id = Field(description="Id of a lesson or an attempt, also of one that was forgotten.")
 
 
 class RecordInput(_Input):
     """Record an attempt at a task, so that lessons are learned from it.
 
     Say how it went if a test, a user or another fact shows it. Without an outcome the attempt waits for a verdict,
-    which `reasoningbank_resolve` takes. The same attempt is recorded once, however often it is sent.
+    which `reasoningbank_resolve` takes. The same attempt is recorded once, however often it is sent, and one that was
+    judged keeps its outcome.
     """
 
     task: str = Field(min_length=1, max_length=TASK_CAP, description="The task, as it was given.")
@@ -60,13 +63,13 @@ class RecordInput(_Input):
     steps: str = Field("", max_length=_LONGEST_TEXT, description="What was done, with the results of tools and tests.")
     outcome: Literal["success", "failure"] | None = Field(None, description="Whether it solved the task, if known.")
     because: str = Field("", max_length=10_000, description="How the outcome is known.")
-    used: tuple[str, ...] = Field((), max_length=20, description="Ids of the lessons it was shown.")
+    used: tuple[Id, ...] = Field((), max_length=20, description="Ids of the lessons it was shown.")
 
 
 class ResolveInput(_Input):
     """Say whether an attempt solved its task, and learn from it. A verdict that was given before is overturned."""
 
-    id: str = Field(min_length=1, description="Id of an attempt.")
+    id: Id = Field(description="Id of an attempt.")
     outcome: Literal["success", "failure"] = Field(description="Whether it solved the task.")
     because: str = Field("", max_length=10_000, description="How that is known; the model that distils is told.")
 
@@ -74,6 +77,6 @@ class ResolveInput(_Input):
 class ForgetInput(_Input):
     """Remove a lesson or an attempt for good, and what was learned from it."""
 
-    id: str = Field(min_length=1, description="Id of a lesson or an attempt.")
+    id: Id = Field(description="Id of a lesson or an attempt.")
     cascade: bool = Field(True, description="Also remove what was learned in attempts that were shown it.")
     reason: str = Field("", max_length=1_000, description="Why, for the log of the bank.")

@@ -76,6 +76,7 @@ async def test_an_attempt_with_its_outcome_is_learned_from_once():
     async with connected(bank, write=True) as client:
         first, beside = await asyncio.gather(*(client.found("record", **ATTEMPT) for _ in range(2)))
         assert await client.found("record", **ATTEMPT) == first == beside
+        assert await client.found("record", **ATTEMPT | {"outcome": "failure"}) == first
         assert (first["waits_for"], len(first["lessons"])) == (None, 2)
         attempts = await client.found("list", kind="attempts")
         assert [one["id"] for one in attempts["attempts"]] == [first["id"]]
@@ -176,3 +177,18 @@ def test_without_the_sdk_the_error_names_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "reasoningbank_langgraph.mcp.server")
     with pytest.raises(errors.MissingDependencyError, match=r"pip install 'reasoningbank-langgraph\[mcp\]'"):
         importlib.import_module("reasoningbank_langgraph.mcp").create_mcp_server(bank_with())
+
+
+async def test_a_text_in_place_of_an_id_is_refused_and_not_repeated_at_length():
+    text = "a lesson " * 10_000
+    async with connected(bank_with(), write=True) as client:
+        for name, given in (
+            ("why", {"id": text}),
+            ("resolve", {"id": text, "outcome": "success"}),
+            ("forget", {"id": text}),
+            ("record", {**ATTEMPT, "used": [text]}),
+        ):
+            answer = await client.session.call_tool(f"reasoningbank_{name}", given)
+            assert answer.isError
+            assert "too long" in answer.content[0].text
+            assert len(answer.content[0].text) < len(text) + 100
