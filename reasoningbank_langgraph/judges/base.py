@@ -75,6 +75,11 @@ def _sync_refusal(_: Attempt) -> Verdict:
     raise JudgeError("this judge is async only: use ainvoke or astream, or give a sync judge")
 
 
+def is_async_only(judge: Runnable[Attempt, Decision]) -> bool:
+    """Say whether a judge, as `as_judge` returns it, is an async function."""
+    return isinstance(judge, RunnableLambda) and getattr(judge, "func", _sync_refusal) is _sync_refusal
+
+
 def is_bool(value: object) -> bool:
     """Say whether it is a truth value, Python's or numpy's."""
     return type(value).__name__ in ("bool", "bool_")

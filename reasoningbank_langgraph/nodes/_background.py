@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import os
 import threading
@@ -13,18 +14,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import RunnableLambda
 
 from reasoningbank_langgraph.bank import Match, MemoryBank
-from reasoningbank_langgraph.chat.threads import in_own_thread, is_sync
-from reasoningbank_langgraph.judges import JudgeLike, as_judge
+from reasoningbank_langgraph.chat.threads import in_own_thread
+from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, as_judge
+from reasoningbank_langgraph.judges.base import is_async_only
 from reasoningbank_langgraph.namespaces import Filled, check_template
 from reasoningbank_langgraph.nodes._base import Context, MemoryNode, State, Update
 from reasoningbank_langgraph.nodes._learner import Learner
+from reasoningbank_langgraph.nodes._outage import is_outage
 from reasoningbank_langgraph.state import ChannelNames
 from reasoningbank_langgraph.text import redact_secrets
 
 if TYPE_CHECKING:
+    from langchain_core.runnables import Runnable
     from langgraph.store.base import BaseStore
 
     from reasoningbank_langgraph.records import Attempt
@@ -88,7 +92,12 @@ class Worker:
         for pending in bank.pending():
             if pending.waits_for != "model" or pending.id in self._tried:
                 continue
-            outcome = self._learner.learn(bank, pending)
+            try:
+                outcome = self._learner.learn(bank, pending)
+            except Exception as error:
+                if not is_outage(error):
+                    self._tried.add(pending.id)  # a mistake of the judge at it, say: the next look goes on behind it
+                raise
             if outcome.ends_all:
                 return
             if outcome.now == "waiting":
@@ -112,8 +121,12 @@ def create_hand_over(worker: Worker, namespace: str | Sequence[str], match: Matc
 
 def judge_in_thread(judge: JudgeLike) -> Runnable[Attempt, Any]:
     """Return a judge for the worker's thread, where an async function has an event loop of its own."""
+    if isinstance(judge, EnsembleJudge):
+        same = copy.copy(judge)
+        same.judges = [judge_in_thread(inner) for inner in judge.judges]
+        return same
     runnable = as_judge(judge)
-    if isinstance(judge, Runnable) or is_sync(judge):
+    if not is_async_only(runnable):
         return runnable
     return RunnableLambda(lambda attempt: asyncio.run(runnable.ainvoke(attempt)), name=runnable.get_name())
 

@@ -8,7 +8,14 @@ import threading
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from reasoningbank_langgraph import MemoryBank, ReferenceJudge, create_matts, create_reasoning_bank
+from reasoningbank_langgraph import (
+    EnsembleJudge,
+    MemoryBank,
+    ReferenceJudge,
+    Verdict,
+    create_matts,
+    create_reasoning_bank,
+)
 from reasoningbank_langgraph.errors import StoreUnavailableError
 from reasoningbank_langgraph.learn import adrain, drain
 from reasoningbank_langgraph.nodes import _background
@@ -69,6 +76,35 @@ async def test_a_judge_that_is_an_async_function_judges_in_the_background():
     await graph.ainvoke({"task": "add two apples"}, CONFIG)
     assert await adrain()
     assert [item.outcome for item in MemoryBank(store, NAMESPACE).items()] == ["success"]
+
+
+async def test_judges_that_are_async_functions_judge_in_the_background_in_an_ensemble_too():
+    async def unsure(attempt):
+        return Verdict(status="indeterminate", reason="no_evidence")
+
+    async def judge(attempt):
+        await asyncio.sleep(0)
+        return attempt.answer == "\\boxed{14}"
+
+    store, judges = indexed_memory(), [ReferenceJudge(), EnsembleJudge([unsure, judge])]
+    graph = app(store, learn="background", model=learner(titles=("one",)), judge=EnsembleJudge(judges))
+    await graph.ainvoke({"task": "add two apples"}, CONFIG)
+    assert await adrain()
+    assert [item.outcome for item in MemoryBank(store, NAMESPACE).items()] == ["success"]
+
+
+def test_an_attempt_at_which_a_judge_is_mistaken_waits_and_keeps_no_other_from_being_learned(caplog):
+    store = indexed_memory()
+    graph = app(
+        store, learn="background", model=learner(titles=("one",)), judge=lambda one: "pears" in one.task or None
+    )
+    for task in ("add two apples", "add two pears"):
+        graph.invoke({"task": task}, CONFIG)
+        assert drain()
+    bank = MemoryBank(store, NAMESPACE)
+    assert [one.task for one in bank.pending()] == ["add two apples"]
+    assert [item.task for item in bank.items()] == ["add two pears"]
+    assert caplog.text.count("must return a Verdict") == 1
 
 
 def test_each_tenant_learns_in_a_bank_of_its_own():
