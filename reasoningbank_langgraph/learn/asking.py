@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,6 +15,7 @@ from reasoningbank_langgraph.chat.tally import Tally
 from reasoningbank_langgraph.extraction import Extraction, Judged, LessonExtractor
 from reasoningbank_langgraph.judges import LLMJudge, as_judge
 from reasoningbank_langgraph.judges.base import as_verdict, verdict_on_error
+from reasoningbank_langgraph.nodes._learner import LASTING
 from reasoningbank_langgraph.records import Attempt, Verdict
 
 if TYPE_CHECKING:
@@ -21,11 +23,33 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
 
     from reasoningbank_langgraph.judges import JudgeLike
+    from reasoningbank_langgraph.records import FailureKind
+
+_IN_A_ROW = 3
 
 
 def critic_of(chat: BaseChatModel, judge: JudgeLike | None, time_limit: float) -> Runnable[Attempt, Any]:
     """Return the judge that is given, or one that asks the model."""
     return LLMJudge(chat, time_limit=time_limit) if judge is None else as_judge(judge)
+
+
+class Reach:
+    """Whether there is use in asking: not once several calls in a row failed as the next one would.
+
+    A walk over thousands of threads would else wait for the time limit in each.
+    """
+
+    def __init__(self) -> None:
+        self._failed = Counter[str]()
+
+    def note(self, step: str, failure: FailureKind | None) -> None:
+        """Take note of how a call of a step ended."""
+        self._failed[step] = self._failed[step] + 1 if failure in LASTING else 0
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether one of the steps has failed that often."""
+        return any(count >= _IN_A_ROW for count in self._failed.values())
 
 
 @dataclass(frozen=True)
@@ -38,6 +62,7 @@ class Asked:
     model: str
     tally: Tally
     """What both used."""
+    reach: Reach = field(default_factory=Reach)
 
     @classmethod
     def of(

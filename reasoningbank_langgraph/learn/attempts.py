@@ -39,19 +39,21 @@ class Learning:
         if turn.attempt is None or turn.skip:
             return turn.skip or "no_task", ""
         attempt = self._with_memories(turn.attempt, turn.shown)
-        digest = attempt.digest(self.thread_id)
-        if self.bank.has_attempt(digest) or (turn.group and self.bank.has_attempt(turn.group)):
-            return "already_learned", ""
-        if not self.forgotten.isdisjoint(map(episode_id, (digest, turn.group))):
-            return "forgotten", ""
+        digests = [name for name in (turn.known_as, attempt.digest(self.thread_id)) if name]
+        if skip := self._passed_over(digests):
+            return skip
         verdict = self.asked.judge(attempt)
+        self.asked.reach.note("judge", verdict.failure)
         if verdict.status == "indeterminate":
             return "outage" if verdict.reason == "error" else "indeterminate", verdict.rationale or verdict.reason or ""
         judged = Judged(attempt, verdict)
         distilled = self.asked.distil(judged)
+        self.asked.reach.note("distil", distilled.failure)
         if distilled.reason == "error":
             return "outage", distilled.raw or ""
-        origin = self._origin(judged, digest)
+        if any(map(self.bank.has_attempt, digests)):  # another walk, or a person, was quicker
+            return "already_learned", ""
+        origin = self._origin(judged, digests[0])
         items = make_items(judged, distilled.items, origin)
         episodes, known = (
             make_episodes([judged], origin, turn.model),
@@ -60,6 +62,15 @@ class Learning:
         usage = {**self.asked.tally.take(), "solve": attempt.usage}
         written = self.bank.add(items, episodes=episodes, policy=self.policy, written=known, usage=usage)
         return Outcome(self.end.at, written.added)
+
+    def _passed_over(self, digests: Sequence[str]) -> tuple[SkipReason, str] | None:
+        """Say why nobody is asked about the attempt with one of these digests, if so."""
+        if any(map(self.bank.has_attempt, digests)):
+            return "already_learned", ""
+        if not self.forgotten.isdisjoint(map(episode_id, digests)):
+            return "forgotten", ""
+        lost = self.asked.reach.is_lost
+        return ("outage", "not asked: the calls before it failed one after another") if lost else None
 
     def _with_memories(self, attempt: Attempt, shown: Sequence[Mapping[str, str]]) -> Attempt:
         """Return the attempt with those lessons of the bank that its messages showed."""

@@ -19,12 +19,12 @@ SkipReason = Literal[
     "no_namespace",
     "unreadable",
 ]
-"""Why nothing was learned from an attempt. `already_learned`: the bank holds it; `forgotten`: the
-bank held it, and it was removed; `no_task`: nobody asked for anything,
-or the task is too long; `no_answer`: the model has said nothing; `interrupted`: the run waits for a human;
-`unfinished`: the run broke off, or still goes on; `indeterminate`: the judge could not decide; `outage`: the judge or
-the model failed, and the next walk tries again; `no_namespace`: the checkpoint does not hold the label of a tenant, or
-one that stores refuse; `unreadable`: the checkpoint cannot be read."""
+"""Why nothing was learned from an attempt. `already_learned`: the bank holds it; `forgotten`: the bank held it, and it
+was removed; `no_task`: nobody asked for anything, or the task is too long; `no_answer`: the model has said nothing;
+`interrupted`: the run waits for a human; `unfinished`: the run broke off, or still goes on; `indeterminate`: the judge
+could not decide; `outage`: the judge or the model failed, or was not asked as it had failed three times in a row, and
+the next walk tries again; `no_namespace`: the checkpoint does not hold the label of a tenant, or one that stores
+refuse; `unreadable`: the checkpoint cannot be read."""
 
 
 class Skip(NamedTuple):

@@ -18,12 +18,13 @@ from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.errors import InvalidMomentError, MissingNamespaceLabelError, NamespaceError
 from reasoningbank_langgraph.learn.asking import Asked
 from reasoningbank_langgraph.learn.attempts import Learning
-from reasoningbank_langgraph.learn.checkpoints import End, History, newest_checkpoints
+from reasoningbank_langgraph.learn.checkpoints import End, History, ThreadId, newest_checkpoints
 from reasoningbank_langgraph.learn.coverage import Coverage, Outcome, Skip, SkipReason, coverage_of
 from reasoningbank_langgraph.learn.readers import Graph, Reader, State, names_in
 from reasoningbank_langgraph.learn.turns import Turn, marks, turns
 from reasoningbank_langgraph.learn.watermark import Watermark
 from reasoningbank_langgraph.namespaces import check_template, resolve
+from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.state.lineage import checkpoint_time
 from reasoningbank_langgraph.text import redact_secrets
 
@@ -147,7 +148,7 @@ class _Walk:
         begin = watermark.since()
         start = begin if since is None else since
         newest = newest_checkpoints(self.reader.saver, start)
-        until = max(map(checkpoint_time, newest.values()), default=start)
+        until = min(max(map(checkpoint_time, newest.values()), default=start), utc_now())  # a clock may be ahead
         outcomes = self._threads(list(newest), start, at_once, progress)
         if newest and start <= begin and not self.stopped.is_set():  # else something before `until` was not read
             missed = (outcome.at for outcome in outcomes if outcome.skip and outcome.skip.reason == "outage")
@@ -162,7 +163,7 @@ class _Walk:
         return self._forgotten[bank.namespace]
 
     def _threads(
-        self, thread_ids: Sequence[str], since: datetime, at_once: int, progress: Progress | None
+        self, thread_ids: Sequence[ThreadId], since: datetime, at_once: int, progress: Progress | None
     ) -> list[Outcome]:
         outcomes: list[Outcome] = []
         with ContextThreadPoolExecutor(at_once) as pool:
@@ -180,7 +181,7 @@ class _Walk:
                     thread.cancel()
         return outcomes
 
-    def _thread(self, thread_id: str, since: datetime) -> list[Outcome]:
+    def _thread(self, thread_id: ThreadId, since: datetime) -> list[Outcome]:
         thread = _Thread(self, thread_id)
         return [
             outcome
@@ -193,8 +194,8 @@ class _Walk:
 class _Thread:
     """One thread of a walk."""
 
-    def __init__(self, walk: _Walk, thread_id: str) -> None:
-        self.walk, self.thread_id = walk, thread_id
+    def __init__(self, walk: _Walk, thread_id: ThreadId) -> None:
+        self.walk, self.thread_id = walk, str(thread_id)
         self.history = History(walk.reader.saver, thread_id)
         self._marks: dict[str, frozenset[str]] = {}
 
@@ -218,6 +219,8 @@ class _Thread:
         walk, bank = self.walk, MemoryBank(self.walk.store, labels, actor="threads")
         learning = Learning(walk.asked, bank, end, self.thread_id, state.values, walk.policy, walk.forgotten(bank))
         for turn in found:
+            if walk.stopped.is_set():
+                return
             outcome = learning.learn(turn)
             yield outcome if isinstance(outcome, Outcome) else self._skip(end, *outcome)
 

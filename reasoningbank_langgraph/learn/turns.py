@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ from reasoningbank_langgraph.state.channels import Earlier
 from reasoningbank_langgraph.text import without_blocks
 
 Values = Mapping[str, Any]
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _OF_LOOP = ("attempt", "memories", "memory_examples")
 """Channels that mean something else in the state of another graph."""
 
@@ -43,8 +45,8 @@ class Turn(NamedTuple):
     """The model that answered, as its replies name it."""
     shown: tuple[Mapping[str, str], ...] = ()
     """The lessons that messages of the attempt showed, as far as their text tells."""
-    group: str = ""
-    """Digest of the rollouts it was selected from."""
+    known_as: str = ""
+    """Digest that its run gave it in the bank, where that says so: of all its rollouts, or of what waits."""
 
 
 def marks(values: Values, names: ChannelNames) -> frozenset[str]:
@@ -65,8 +67,7 @@ def turns(values: Values, before: frozenset[str], names: ChannelNames, thread_id
         thread_id: the thread.
     """
     if (name := _name(values)) and f"attempt {name}" not in before:
-        group = judged_rollouts(values) if values.get("rollouts") and values.get("selection") else []
-        return [_turn(values, names, group_digest(group, thread_id) if group else "")]
+        return [_turn(values, names, _known_as(values, name, thread_id))]
     task = "" if name else _task(values, names)
     if task and _task_mark(task, values, names) not in before:
         found = [_turn({**values, **dict.fromkeys(_OF_LOOP)}, names)]
@@ -78,9 +79,13 @@ def turns(values: Values, before: frozenset[str], names: ChannelNames, thread_id
 
 
 def _records(values: Values) -> frozenset[str]:
-    """Return marks of what the loop has written into the bank, where the state holds the ids."""
+    """Return marks of what the loop has written into the bank, where the state holds the ids.
+
+    Another graph may keep something else under these names, the files that it has written for example.
+    """
     lists = (values.get(name) for name in ("written", "kept"))
-    return frozenset(f"record {name}" for names in lists if isinstance(names, list) for name in names)
+    names = (str(name) for names in lists if isinstance(names, list) for name in names)
+    return frozenset(f"record {name}" for name in names if _ID.fullmatch(name))
 
 
 def _name(values: Values) -> str:
@@ -89,6 +94,15 @@ def _name(values: Values) -> str:
     if not isinstance(attempt, Mapping) or "messages_before" not in attempt:
         return ""
     return str(attempt["line"][-1][0]) if attempt.get("line") else ""
+
+
+def _known_as(values: Values, name: str, thread_id: str) -> str:
+    """Return the digest under which the run of an attempt left what waits, or else its rollouts; "" without both."""
+    source = (values.get("pending") or {}).get("provenance") or {}
+    if [stage[0] for stage in source.get("line") or ()][-1:] == [name]:
+        return str(source["attempt_digest"])
+    group = judged_rollouts(values) if values.get("rollouts") and values.get("selection") else []
+    return group_digest(group, thread_id) if group else ""
 
 
 def _task(values: Values, names: ChannelNames) -> str:
@@ -102,7 +116,7 @@ def _task_mark(task: str, values: Values, names: ChannelNames) -> str:
     return f"task {task_key(f'{task} {answer}')}"
 
 
-def _turn(values: Values, names: ChannelNames, group: str = "") -> Turn:
+def _turn(values: Values, names: ChannelNames, known_as: str = "") -> Turn:
     if values.get("structured_response") is not None and values.get("answer") is None:
         names = names._replace(answer=structured_answer)
     shown = (one for one in values.values() if isinstance(one, Mapping) and "memory_prompt" in one)
@@ -110,7 +124,7 @@ def _turn(values: Values, names: ChannelNames, group: str = "") -> Turn:
         attempt = attempt_of({**next(shown, {}), **values}, names)
     except InvalidTaskError:
         return Turn(None, "no_task")
-    return Turn(attempt, _skip(attempt), model_of(messages_of(values, names)), group=group)
+    return Turn(attempt, _skip(attempt), model_of(messages_of(values, names)), known_as=known_as)
 
 
 def _skip(attempt: Attempt) -> SkipReason | None:

@@ -1,6 +1,7 @@
 """Threads of graphs that never knew this package, and what is learned from them."""
 
 import itertools
+from datetime import UTC, datetime
 
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -12,6 +13,7 @@ from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.loop_fakes import indexed_memory, lessons, verdict
 
 NAMESPACE = ("math", "{user_id}")
+EVER = datetime(2020, 1, 1, tzinfo=UTC)
 BESIDE = (THREADS, LEDGER, HEADS)
 ADVICE = itertools.cycle(("write it down", "look at the signs", "sort first", "estimate first", "name the unknown"))
 

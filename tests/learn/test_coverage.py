@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from datetime import UTC, datetime
+from datetime import datetime
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
@@ -17,7 +17,7 @@ from reasoningbank_langgraph.errors import (
     JudgeError,
     ModelUnavailableError,
 )
-from tests.learn.past import NAMESPACE, Past, answering, ask, chat, config, teacher
+from tests.learn.past import EVER, NAMESPACE, Past, answering, ask, chat, config, teacher
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ async def test_the_async_form_calls_model_and_judge_in_the_callers_loop(past):
     coverage = await alearn_from_threads(None, judge=judge, **given)
     assert (coverage.learned, loops) == (2, [asyncio.get_running_loop()] * 2)
     assert [item.outcome for item in past.bank().items()] == ["success", "failure"]
-    assert (await alearn_from_threads(None, since=datetime(2020, 1, 1, tzinfo=UTC), **given)).learned == 0
+    assert (await alearn_from_threads(None, since=EVER, **given)).learned == 0
 
 
 def test_messages_of_any_form_are_read(past):
@@ -265,3 +265,28 @@ def test_a_walk_goes_on_while_runs_write_to_the_same_checkpointer(past):
         writer.join()
     learned += past.learn().learned
     assert learned == len(past.saver.storage) == len(past.tasks())
+
+
+async def test_a_walk_that_is_cancelled_asks_about_no_further_turn_of_the_thread_it_is_at(past):
+    import asyncio
+
+    given, asked, loop = [("user", "one"), ("ai", "1"), ("user", "two")], [], asyncio.get_running_loop()
+    begun, ended = asyncio.Event(), asyncio.Event()
+    chat(checkpointer=past.saver).invoke({"messages": given}, config())
+
+    async def judge(attempt):
+        asked.append(attempt.task)
+        begun.set()
+        await asyncio.sleep(0.01)
+        return True
+
+    settings = {"model": past.model, "checkpointer": past.saver, "store": past.store, "namespace": NAMESPACE}
+    settings["progress"] = lambda done, threads: loop.call_soon_threadsafe(ended.set)
+    walk = asyncio.create_task(alearn_from_threads(None, judge=judge, **settings))
+    await begun.wait()
+    walk.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await walk
+    await ended.wait()
+    assert (asked, past.tasks()) == (["one"], ["one"])
+    assert past.learn().reasons == {"already_learned": 1}

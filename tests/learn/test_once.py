@@ -1,6 +1,5 @@
 """Runs of the loop and walks over their threads learn each attempt once, whichever comes first."""
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 import pytest
@@ -20,11 +19,9 @@ from reasoningbank_langgraph import (
 from reasoningbank_langgraph.state import add_ids
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.flows import KINDS, TASKS, differing_model, open_flow, solve, told
-from tests.learn.past import Past, ask, chat, config, said
+from tests.learn.past import EVER, Past, ask, chat, config, said
 from tests.loop_fakes import learner, solver
 from tests.postgres import database, postgres  # noqa: F401 - fixtures
-
-EVER = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture(params=KINDS)
@@ -275,3 +272,16 @@ def test_an_attempt_that_waits_for_a_verdict_is_judged_and_a_later_verdict_overt
         ("failure", "active"),
     ]
     assert past.learn(app, since=EVER).reasons == {"already_learned": 1}
+
+
+def test_an_attempt_that_another_walk_learns_from_meanwhile_keeps_that_ones_verdict():
+    past = Past()
+    ask(chat(checkpointer=past.saver), "one")
+
+    def judge(_):
+        assert past.learn(judge=lambda _: False).learned == 1
+        return True
+
+    assert past.learn(judge=judge).reasons == {"already_learned": 1}
+    kept = [*past.bank().items(), *past.bank().episodes()]
+    assert [one.outcome for one in kept] == ["failure", "failure"]

@@ -4,14 +4,14 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langchain_core.tools import tool
-from langgraph.graph import START, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from typing_extensions import TypedDict
 
 from reasoningbank_langgraph import Verdict
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from reasoningbank_langgraph.text import render_memories
-from tests.learn.past import Past, ask, chat, config, said, teacher, using_a_tool
+from tests.learn.past import Past, answering, ask, chat, config, said, teacher, using_a_tool
 from tests.loop_fakes import lessons
 
 
@@ -169,3 +169,18 @@ def test_a_turn_may_end_with_what_a_tool_returned(past):
     ask(chat(directly, checkpointer=past.saver), "What is 2 + 3?")
     assert past.learn().learned == 1
     assert past.bank().episodes()[0].answer == "I add them."
+
+
+def test_channels_of_another_graph_that_have_the_names_of_the_loops_say_nothing_of_a_bank(past):
+    class Own(MessagesState):
+        attempt: int
+        written: list[str]
+        kept: list[str]
+        pending: list[str]
+
+    builder = StateGraph(Own)
+    builder.add_node("answer", answering)
+    builder.add_edge(START, "answer")
+    graph, own = builder.compile(checkpointer=past.saver), {"attempt": 3, "written": ["a.txt"], "pending": ["b"]}
+    graph.invoke({"messages": [("user", "one")], **own}, config())
+    assert past.learn(graph).learned == 1

@@ -2,7 +2,7 @@
 
 import time
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -11,7 +11,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from reasoningbank_langgraph.learn import checkpoints, watermark
 from reasoningbank_langgraph.namespaces import THREADS, bank_of
-from tests.learn.past import NAMESPACE, Past, ask, chat, config, teacher
+from tests.learn.past import EVER, NAMESPACE, Past, ask, chat, config, teacher
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -47,7 +47,7 @@ def test_since_begins_earlier_or_later_and_what_it_passes_over_is_not_lost(past)
     coverage = past.learn()
     assert (coverage.learned, coverage.reasons) == (1, {"already_learned": 1})
     assert past.learn().seen == 0
-    assert past.learn(since=datetime(2020, 1, 1, tzinfo=UTC)).reasons == {"already_learned": 2}
+    assert past.learn(since=EVER).reasons == {"already_learned": 2}
     assert past.learn(since=datetime.now(UTC) + timedelta(days=1))[:2] == (0, 0)
 
 
@@ -59,7 +59,7 @@ def test_a_verdict_that_decided_nothing_is_not_asked_for_again_unless_since_says
     assert past.learn().seen == 0
     assert len(past.model.calls) == asked
     past.model = teacher()
-    assert past.learn(since=datetime(2020, 1, 1, tzinfo=UTC)).learned == 1
+    assert past.learn(since=EVER).learned == 1
 
 
 def test_an_outage_holds_the_mark_back_and_what_came_after_it_is_not_asked_about_again(past):
@@ -167,4 +167,41 @@ def test_a_mark_names_no_checkpoint_of_a_graph_inside_the_graph(past):
     inside = max(found.config["configurable"]["checkpoint_id"] for found in past.saver.list(None))
     assert past.saver.get_tuple(config()).config["configurable"]["checkpoint_id"] < inside
     assert past.learn().reasons == {"unfinished": 1}
+    assert past.learn().seen == 0
+
+
+def test_a_checkpoint_of_a_clock_that_is_ahead_hides_none_that_come_after_it(past, monkeypatch):
+    graph, now = chat(checkpointer=past.saver), time.time_ns
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "time_ns", lambda: now() + 86_400 * 10**9)
+        ask(graph, "of tomorrow", thread="t1")
+    monkeypatch.setattr("langgraph.checkpoint.base.id._last_v6_timestamp", None)
+    assert past.learn().learned == 1
+    ask(graph, "of today", thread="t2")
+    assert past.learn().learned == 1
+    assert past.tasks() == ["of tomorrow", "of today"]
+
+
+def test_a_model_that_is_down_is_not_asked_about_every_thread_and_none_is_lost(past):
+    graph = chat(checkpointer=past.saver)
+    for number in range(6):
+        ask(graph, f"question {number}", thread=f"t{number}")
+    past.model = teacher(fails=lambda question: ConnectionError("no server"))
+    coverage = past.learn()
+    assert (coverage.reasons, len(past.model.calls)) == ({"outage": 6}, 3)
+    assert ["not asked" in skip.why for skip in coverage.skips] == [False] * 3 + [True] * 3
+    past.model = teacher(fails=lambda question: None if "You check whether" in question else TimeoutError("too slow"))
+    assert (past.learn().reasons, len(past.model.calls)) == ({"outage": 6}, 6)
+    past.model = teacher()
+    assert past.learn().learned == 6
+
+
+@pytest.mark.parametrize("name", [uuid4(), 7], ids=["uuid", "number"])
+def test_a_thread_whose_id_is_no_text_is_read_too(past, name):
+    graph = chat(checkpointer=past.saver)
+    for thread, question in ((name, "one"), ("t1", "two")):
+        ask(graph, question, thread=thread)
+    assert past.learn().learned == 2
+    assert [item.provenance.thread_id for item in past.bank().items()] == [str(name), "t1"]
+    assert past.learn(since=EVER).reasons == {"already_learned": 2}
     assert past.learn().seen == 0
