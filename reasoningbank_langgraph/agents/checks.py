@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -10,23 +11,27 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import ensure_config
 
 from reasoningbank_langgraph.bank import MemoryBank, Where, ids_of_branch
+from reasoningbank_langgraph.chat.threads import is_sync
 from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
-from reasoningbank_langgraph.records import RetrievedMemory
+from reasoningbank_langgraph.records import RetrievedMemory, has_visible_text
 from reasoningbank_langgraph.solvers.inserted_messages import LESSONS, inserted
-from reasoningbank_langgraph.text import render_memories
+from reasoningbank_langgraph.text import redact_secrets, render_memories
 
 RiskyCall = Callable[[Mapping[str, Any]], str]
 """From the arguments of a call to what it does, in plain words: failures are looked up by this text."""
+logger = logging.getLogger(__name__)
 _LESSONS = 3
 _DECIDE = "You are about to call {tools}, which has not happened yet. Decide again, knowing what failed before.\n\n"
 
 
 def check_risky(tools: Mapping[str, RiskyCall]) -> dict[str, RiskyCall]:
-    """Return the tools. Raises `TypeError` if what a call does is not told by a function."""
+    """Return the tools. Raises `TypeError` if what a call does is not told by a plain function."""
     for tool, tell in tools.items():
-        if not callable(tell):
-            raise TypeError(f"check_before[{tool!r}] must be a function of the call's arguments, got {tell!r:.80}")
+        if not (callable(tell) and is_sync(tell)):
+            raise TypeError(
+                f"check_before[{tool!r}] must be a plain function of the call's arguments, got {tell!r:.80}"
+            )
     return dict(tools)
 
 
@@ -69,7 +74,7 @@ class Check:
     ) -> Self | None:
         """Return the look that a response calls for; None if it calls none of these tools."""
         asked = [call for message in response.result if isinstance(message, AIMessage) for call in message.tool_calls]
-        calls = [(call["name"], tools[call["name"]](call["args"])) for call in asked if call["name"] in tools]
+        calls = [(name, _told(tools[name], call)) for call in asked if (name := call["name"]) in tools]
         return cls(request, calls, template, where) if calls else None
 
     def failures(self, shown: Iterable[Mapping[str, Any]]) -> list[RetrievedMemory]:
@@ -97,6 +102,19 @@ class Check:
         tools = ", ".join(dict.fromkeys(tool for tool, _ in self.calls))
         text = _DECIDE.format(tools=tools) + render_memories(failures)
         return self.request.override(messages=[*self.request.messages, inserted(LESSONS, text)])
+
+
+def _told(tell: RiskyCall, call: Mapping[str, Any]) -> str:
+    """Return what a call does, in words; a model may call a tool in a way that its function does not expect."""
+    try:
+        words = tell(call["args"])
+        if isinstance(words, str) and has_visible_text(words):
+            return words
+        problem = f"it returned {words!r:.80}"
+    except Exception as error:  # noqa: BLE001 - whatever wrong arguments lead to; the tool itself will refuse them
+        problem = redact_secrets(f"{type(error).__name__}: {error}"[:300]).text
+    logger.warning("check_before[%r] fails, and failures are looked up by the call itself: %s", call["name"], problem)
+    return f"{call['name']} {call['args']}"
 
 
 def _new(found: Iterable[Iterable[RetrievedMemory]], shown: Iterable[Mapping[str, Any]]) -> list[RetrievedMemory]:

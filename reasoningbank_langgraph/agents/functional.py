@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, overload
 
 from langchain_core.runnables import RunnableConfig
 from typing_extensions import TypedDict
 
+from reasoningbank_langgraph.chat.threads import is_sync
 from reasoningbank_langgraph.graph import create_reasoning_bank
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def remembering(solve: Solve | ASolve, *, store: BaseStore | None = None, **sett
         answer: str = (await graph.ainvoke({"task": task}, config))["answer"]
         return answer
 
-    return aask if inspect.iscoroutinefunction(solve) else ask
+    return ask if is_sync(solve) else aask
 
 
 def _node(solve: Solve | ASolve) -> Callable[[_Reads], Any]:
@@ -79,4 +79,4 @@ def _node(solve: Solve | ASolve) -> Callable[[_Reads], Any]:
         answer: Any = solve(state["task"], state["memory_prompt"])
         return {"answer": await answer}
 
-    return anode if inspect.iscoroutinefunction(solve) else node
+    return node if is_sync(solve) else anode

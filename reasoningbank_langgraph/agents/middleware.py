@@ -80,7 +80,8 @@ class ReasoningBankMiddleware(AgentMiddleware[Any, Any, Any]):
             of the turn: a function from it to the same, such as `agents.rubric_verdict`.
         check_before: shows failures of the past before a risky call: for each tool by its name, a function from the
             call's arguments to what it does, in words, as in `{"deploy": lambda call: f"deploy to {call['place']}"}`.
-            If such failures are known, the model is asked again, and only its second decision counts.
+            If such failures are known, the model is asked again, and only its second decision counts. Where the
+            function fails, as at arguments that the model left out, the call itself is what is looked up.
         judge_model: model of the judge.
         extract_model: model that distils lessons.
         k: number of experiences to retrieve.

@@ -128,17 +128,17 @@ class _Looking:
 
     @property
     def asker(self) -> Mapping[str, Any]:
-        """The task at hand and the branch of the thread, as far as the agent's state says."""
+        """The task at hand and the branch of the thread, as far as the agent's state says.
+
+        Without an attempt of the loop in it, its other channels may mean something else by the same names.
+        """
         if self.runtime is None:
             return {}
         state, info = as_state(self.runtime.state), self.runtime.execution_info
-        attempt = state.get("attempt")
-        return {
-            "task_id": attempt["task_id"] if attempt else None,
-            "thread_id": info.thread_id if info else None,
-            "written": ids_of_branch(state),
-            "attempt": attempt,
-        }
+        asker, attempt = {"thread_id": info.thread_id if info else None}, state.get("attempt")
+        if not (isinstance(attempt, Mapping) and "line" in attempt):
+            return asker
+        return {**asker, "task_id": attempt["task_id"], "written": ids_of_branch(state), "attempt": attempt}
 
     def told(self, found: Recalled, min_score: float | None) -> Found:
         if self.runtime:

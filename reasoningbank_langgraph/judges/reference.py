@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from reasoningbank_langgraph.chat.threads import is_sync
 from reasoningbank_langgraph.errors import JudgeError, ScriptError
 from reasoningbank_langgraph.judges.base import Judge, failed_assertion, is_bool
 from reasoningbank_langgraph.math_answers import equivalent, extract_answer
@@ -32,7 +32,7 @@ class ReferenceJudge(Judge):
     """
 
     def __init__(self, check: Callable[[str, str], bool] | None = None) -> None:
-        if inspect.iscoroutinefunction(check):
+        if check is not None and not is_sync(check):
             raise TypeError("check must be a plain function: nothing would await this one")
         self.check = check
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from reasoningbank_langgraph.chat.threads import is_sync
 from reasoningbank_langgraph.extraction import Judged
 
 Mode = Literal["parallel", "sequential", "both"]
@@ -173,7 +173,7 @@ class Scaling:
 
 
 def _is_choice(select: object) -> bool:
-    return callable(select) and not inspect.iscoroutinefunction(select)
+    return callable(select) and is_sync(select)
 
 
 def _is_count(value: Any, least: int) -> bool:

@@ -115,3 +115,16 @@ async def test_a_store_that_cannot_be_reached_holds_no_call_back(is_async):
     given = (say("Ship it."), thread())
     _ = await app.ainvoke(*given) if is_async else app.invoke(*given)
     assert DONE == ["production"]
+
+
+@pytest.mark.parametrize(
+    ("tell", "problem"),
+    [(lambda call: f"deploy to {call['place']}", "KeyError"), (lambda call: call.get("place"), "None")],
+    ids=["raises", "says nothing"],
+)
+def test_a_call_that_its_function_cannot_tell_is_looked_up_as_it_is_and_ends_no_turn(tell, problem, caplog):
+    model = replies(call("deploy", "c1", to="production"), "I do not deploy.")
+    careful(model, bank_with(FAILED), check_before={"deploy": tell}).invoke(say("Ship it."), thread())
+    assert "back up before" in model.calls[1][-1].text
+    assert "check_before['deploy'] fails" in caplog.text
+    assert problem in caplog.text

@@ -38,8 +38,14 @@ async def test_outside_any_graph_a_function_is_shown_lessons_and_learns():
     async def asolve(task, notes):
         return f"{solve(task, notes)}!"
 
-    assert await remembering(asolve, model=learner(), store=store, namespace=BANK)("How long is it?") == "3 m!"
-    assert len(bank(store).episodes()) == 3
+    class Asolver:
+        async def __call__(self, task, notes):
+            return await asolve(task, notes)
+
+    for number, each in enumerate((asolve, Asolver())):
+        task = f"How long is cable {number}?"
+        assert await remembering(each, model=learner(), store=store, namespace=BANK)(task) == "3 m!"
+    assert len(bank(store).episodes()) == 4
 
 
 def test_the_labels_of_a_bank_come_with_the_call():

@@ -1,7 +1,7 @@
 """An agent that asks for lessons itself: what it is told, whose lessons they are, and what is known of it later."""
 
 import pytest
-from langchain.agents import create_agent
+from langchain.agents import AgentState, create_agent
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import (
@@ -139,6 +139,18 @@ def test_an_error_that_is_no_outage_is_raised():
     store.reads = RuntimeError("broken")
     with pytest.raises(RuntimeError, match="broken"):
         create_recall_tool(namespace=BANK, store=store).invoke({"query": "measure"})
+
+
+def test_channels_of_an_agent_that_have_the_names_of_the_loops_are_its_own():
+    class Own(AgentState):
+        attempt: int
+        pending: list[str]
+        lessons: list[str]
+
+    tool = create_recall_tool(namespace=BANK)
+    app = create_agent(replies(ASKS, "3 m"), [tool], store=bank_with(), state_schema=Own)
+    result = app.invoke({**say("How long is it?"), "attempt": 3, "pending": ["a"], "lessons": ["b"]})
+    assert "check the units" in result["messages"][2].text
 
 
 def test_a_mistake_in_the_arguments_is_named_at_once():

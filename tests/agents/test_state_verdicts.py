@@ -174,9 +174,16 @@ async def _waits(state):
     return True
 
 
-def test_a_check_that_is_no_plain_function_or_returns_no_verdict_is_refused():
-    with pytest.raises(TypeError, match="plain function"):
-        ReasoningBankMiddleware(model=learner(), verdict_from=_waits)
+class _Waiting:
+    async def __call__(self, state):
+        return True
+
+
+@pytest.mark.parametrize("check", [_waits, _Waiting()])
+def test_a_check_that_is_no_plain_function_or_returns_no_verdict_is_refused(check):
+    for given in ({"verdict_from": check}, {"verdict_from": {"test": check}}, {"check_before": {"test": check}}):
+        with pytest.raises(TypeError, match="plain function"):
+            ReasoningBankMiddleware(model=learner(), **given)
     app = graded(bank_with(), MeasuredMiddleware(), "3", verdict_from=lambda state: "fine")
     with pytest.raises(errors.JudgeError, match="'fine'"):
         ask(app)

@@ -217,8 +217,13 @@ async def later(reference, answer):
 
 
 def test_a_check_that_is_async_or_says_neither_yes_nor_no_is_refused():
-    with pytest.raises(TypeError, match="plain function"):
-        ReferenceJudge(later)
+    class Later:
+        async def __call__(self, reference, answer):
+            return False
+
+    for check in (later, Later()):
+        with pytest.raises(TypeError, match="plain function"):
+            ReferenceJudge(check)
     for said in ("no", None, 0):
         with pytest.raises(TypeError, match="True or False"):
             ReferenceJudge(lambda reference, answer, said=said: said)(Attempt(task="t", answer="4", reference="5"))
