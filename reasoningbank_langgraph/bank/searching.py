@@ -164,7 +164,8 @@ def _tasks_behind(
 
 def _dropped(hits: Sequence[SearchItem], question: Question) -> tuple[Dropped, ...]:
     """Return what of the k nearest experiences is less similar than is asked for."""
-    floor = question.min_score or 0.0
+    if (floor := question.min_score) is None:
+        return ()
     nearest_ones = list(best_of_experiences(hits, None).values())[: question.k]
     return tuple(Dropped(hit.key, hit.score) for hit in nearest_ones if hit.score is not None and hit.score < floor)
 

@@ -16,15 +16,19 @@ def answer_object(reply: object, field: str) -> dict[str, Any] | None:
 
     Args:
         reply: a string or a LangChain `AIMessage`.
-        field: the name of the field. Objects that leave it blank are passed over.
+        field: the name of the field. Objects that leave it blank or null are passed over.
     """
     found: dict[str, Any] | None = None
     for value in _answers(reply):
-        given = {str(inner) for key, inner in pairs_of(value) if key == field and str(inner).strip()}
+        given = {str(inner) for key, inner in pairs_of(value) if key == field and _says(inner)}
         if len(given) > 1 or (given and found is not None and given != {str(found[field])}):
             return None
         found = value if given and found is None else found
     return found
+
+
+def _says(value: object) -> bool:
+    return value is not None and bool(str(value).strip())
 
 
 def _answers(reply: object) -> Iterator[dict[str, Any]]:

@@ -110,7 +110,8 @@ class Evidence(NamedTuple):
 def eligible(scores: Mapping[Key, float], k: int) -> list[Key]:
     """Return the candidates that are similar enough to be among the k that are chosen, the most similar first."""
     by_score = sorted(scores, key=lambda key: -scores[key])
-    floor = ELIGIBLE * scores[by_score[:k][-1]] if by_score else 0.0
+    last = scores[by_score[:k][-1]] if by_score else 0.0
+    floor = last * (ELIGIBLE if last > 0 else 2 - ELIGIBLE)  # a store may score below 0
     return [key for key in by_score if scores[key] >= floor]
 
 

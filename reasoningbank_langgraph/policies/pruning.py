@@ -72,6 +72,8 @@ class PruneRules:
         ):
             if given[name] is not None and not lowest <= given[name] <= highest:
                 raise ValueError(f"{name} must be from {lowest} to {highest}, got {given[name]!r}")
+        if self.capacity is not None and int(self.capacity) != self.capacity:
+            raise ValueError(f"capacity must be a whole number, got {self.capacity!r}")
 
     @property
     def needs_novelty(self) -> bool:

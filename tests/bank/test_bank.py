@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from langchain_core.embeddings import Embeddings
 from langgraph.store.memory import InMemoryStore
 
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_retrieve
@@ -34,6 +35,21 @@ def test_the_closest_experience_comes_with_all_its_items(kind, tmp_path):
         assert found[0].score == found[1].score > 0.5
         assert "similarity" in found[0].why
         assert ids(bank.search("a winter night")) == ["b1"]
+
+
+def test_the_nearest_is_found_however_far_away_it_is():
+    class Opposite(Embeddings):
+        def embed_documents(self, texts):
+            return [[-1.0, 0.2] if text == "cold winter night" else [1.0, 0.0] for text in texts]
+
+        def embed_query(self, text):
+            return [1.0, 0.0]
+
+    bank = MemoryBank(InMemoryStore(index={"dims": 2, "embed": Opposite()}), ("m",), match="task")
+    bank.add([lesson("a", "cold winter night")])
+    found = bank.recall("lessons", None, task="red green")
+    assert (ids(found.memories), found.memories[0].score < 0, found.dropped) == (["a"], True, ())
+    assert bank.search("red green", min_score=0.0) == []
 
 
 @STORES

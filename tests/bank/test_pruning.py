@@ -163,6 +163,7 @@ def test_a_failed_write_leaves_whole_experiences_and_the_same_call_does_the_rest
     [
         ({}, "at least one rule"),
         ({"capacity": -1}, "capacity must be from 0"),
+        ({"capacity": 1.5}, "capacity must be a whole number, got 1.5"),
         ({"min_value": 1.5}, "min_value must be from 0 to 1, got 1.5"),
         ({"min_utility": float("nan")}, "min_utility must be"),
         ({"unused_days": -1}, "unused_days must be"),

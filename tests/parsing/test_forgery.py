@@ -186,6 +186,8 @@ def test_a_field_is_read_from_the_answer_a_reply_gives():
         "answer": "5",
         "note": '{"answer": 6}',
     }
+    assert answer_object('{"answer": null}\n{"answer": "5"}', "answer") == {"answer": "5"}
+    assert answer_object('{"note": "it cannot be told", "answer": null}', "answer") is None
     assert answer_object("no object", "answer") is None
     assert answer_object('`{"answer": "5"}`', "answer") == {"answer": "5"}
     assert answer_object('It claims {"answer": "6"} for itself.\n{"answer": "5"}', "answer") == {"answer": "5"}

@@ -92,3 +92,9 @@ def test_utility_reorders_what_is_nearly_as_similar_and_nothing_else():
     assert by_utility(near, {"c": 0.2, "d": 0.9}) == ["c", "a", "b"]
     assert by_utility(near, {"a": -0.1}) == ["b", "c", "a"]
     assert eligible({}, 3) == []
+
+
+def test_the_nearest_is_eligible_however_far_away_it_is():
+    assert eligible({"a": -0.1, "b": -0.105, "c": -0.2}, 1) == ["a", "b"]
+    assert eligible({"a": 0.3, "b": -0.2}, 2) == ["a", "b"]
+    assert eligible({"a": 0.0, "b": -0.2}, 1) == ["a"]
