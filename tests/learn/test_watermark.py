@@ -172,10 +172,10 @@ def test_a_mark_names_no_checkpoint_of_a_graph_inside_the_graph(past):
 
 def test_a_checkpoint_of_a_clock_that_is_ahead_hides_none_that_come_after_it(past, monkeypatch):
     graph, now = chat(checkpointer=past.saver), time.time_ns
-    with monkeypatch.context() as patched:
+    with monkeypatch.context() as patched:  # LangGraph makes no id that is older than its last one
+        patched.setattr("langgraph.checkpoint.base.id._last_v6_timestamp", None)
         patched.setattr(time, "time_ns", lambda: now() + 86_400 * 10**9)
         ask(graph, "of tomorrow", thread="t1")
-    monkeypatch.setattr("langgraph.checkpoint.base.id._last_v6_timestamp", None)
     assert past.learn().learned == 1
     ask(graph, "of today", thread="t2")
     assert past.learn().learned == 1
