@@ -40,7 +40,7 @@ class Learning:
             return turn.skip or "no_task", ""
         attempt = self._with_memories(turn.attempt, turn.shown)
         digests = [name for name in (turn.known_as, attempt.digest(self.thread_id)) if name]
-        if skip := self._passed_over(digests):
+        if skip := self._passed_over(digests, turn.name):
             return skip
         verdict = self.asked.judge(attempt)
         self.asked.reach.note("judge", verdict.failure)
@@ -63,14 +63,22 @@ class Learning:
         written = self.bank.add(items, episodes=episodes, policy=self.policy, written=known, usage=usage)
         return Outcome(self.end.at, written.added)
 
-    def _passed_over(self, digests: Sequence[str]) -> tuple[SkipReason, str] | None:
+    def _passed_over(self, digests: Sequence[str], name: str) -> tuple[SkipReason, str] | None:
         """Say why nobody is asked about the attempt with one of these digests, if so."""
-        if any(map(self.bank.has_attempt, digests)):
+        if any(map(self.bank.has_attempt, digests)) or (name and self._has_named(name)):
             return "already_learned", ""
         if not self.forgotten.isdisjoint(map(episode_id, digests)):
             return "forgotten", ""
         lost = self.asked.reach.is_lost
         return ("outage", "not asked: the calls before it failed one after another") if lost else None
+
+    def _has_named(self, name: str) -> bool:
+        """Say whether the bank holds something of the attempt with this name.
+
+        Of rollouts in a graph inside the graph, the state does not hold what their digest is made of.
+        """
+        kept = [*self.bank.episodes(), *self.bank.items()]
+        return any(stage[0] == name for one in kept for stage in one.provenance.line[-1:])
 
     def _with_memories(self, attempt: Attempt, shown: Sequence[Mapping[str, str]]) -> Attempt:
         """Return the attempt with those lessons of the bank that its messages showed."""

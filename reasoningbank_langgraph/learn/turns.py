@@ -47,6 +47,8 @@ class Turn(NamedTuple):
     """The lessons that messages of the attempt showed, as far as their text tells."""
     known_as: str = ""
     """Digest that its run gave it in the bank, where that says so: of all its rollouts, or of what waits."""
+    name: str = ""
+    """Its name on the line of the thread, where its run has written something into the bank."""
 
 
 def marks(values: Values, names: ChannelNames) -> frozenset[str]:
@@ -67,7 +69,8 @@ def turns(values: Values, before: frozenset[str], names: ChannelNames, thread_id
         thread_id: the thread.
     """
     if (name := _name(values)) and f"attempt {name}" not in before:
-        return [_turn(values, names, _known_as(values, name, thread_id))]
+        turn = _turn(values, names, _known_as(values, name, thread_id))
+        return [turn._replace(name=name if _records(values) - before else "")]
     task = "" if name else _task(values, names)
     if task and _task_mark(task, values, names) not in before:
         found = [_turn({**values, **dict.fromkeys(_OF_LOOP)}, names)]

@@ -227,9 +227,10 @@ class Outer(TypedDict, total=False):
     written: Annotated[list[str], add_ids]
 
 
-def test_a_graph_in_which_the_loop_is_one_node_is_not_learned_from_twice():
+@pytest.mark.parametrize("scaling", [None, Scaling(k=2)], ids=["once", "several times"])
+def test_a_graph_in_which_the_loop_is_one_node_is_not_learned_from_twice(scaling):
     past = Past()
-    inner = create_reasoning_bank(solve, model=learner(), namespace=("math", "{user_id}")).compile()
+    inner = create_reasoning_bank(solve, model=learner(), namespace=("math", "{user_id}"), scaling=scaling).compile()
     builder = StateGraph(Outer)
     builder.add_node("loop", inner)
     builder.add_edge(START, "loop")
