@@ -9,6 +9,7 @@ from typing import Any, Self
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import ensure_config
+from langgraph.errors import GraphBubbleUp
 
 from reasoningbank_langgraph.bank import MemoryBank, Where, ids_of_branch
 from reasoningbank_langgraph.chat.threads import is_sync
@@ -111,6 +112,8 @@ def _told(tell: RiskyCall, call: Mapping[str, Any]) -> str:
         if isinstance(words, str) and has_visible_text(words):
             return words
         problem = f"it returned {words!r:.80}"
+    except GraphBubbleUp:
+        raise
     except Exception as error:  # noqa: BLE001 - whatever wrong arguments lead to; the tool itself will refuse them
         problem = redact_secrets(f"{type(error).__name__}: {error}"[:300]).text
     logger.warning("check_before[%r] fails, and failures are looked up by the call itself: %s", call["name"], problem)
