@@ -18,6 +18,7 @@ from langchain_core.runnables import RunnableLambda
 
 from reasoningbank_langgraph.bank import Match, MemoryBank
 from reasoningbank_langgraph.chat.threads import in_own_thread
+from reasoningbank_langgraph.errors import StoreClosedError
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, as_judge
 from reasoningbank_langgraph.judges.base import is_async_only
 from reasoningbank_langgraph.namespaces import Filled, check_template
@@ -95,7 +96,7 @@ class Worker:
             try:
                 outcome = self._learner.learn(bank, pending)
             except Exception as error:
-                if not is_outage(error):
+                if not (is_outage(error) or isinstance(error, StoreClosedError)):
                     self._tried.add(pending.id)  # a mistake of the judge at it, say: the next look goes on behind it
                 raise
             if outcome.ends_all:
