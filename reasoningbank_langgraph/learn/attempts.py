@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.learn.checkpoints import End
     from reasoningbank_langgraph.learn.turns import Turn, Values
     from reasoningbank_langgraph.policies import Policy
+    from reasoningbank_langgraph.records import Episode, MemoryItem
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Learning:
 
         Of rollouts in a graph inside the graph, the state does not hold what their digest is made of.
         """
-        kept = [*self.bank.episodes(), *self.bank.items()]
+        kept: list[Episode | MemoryItem] = [*self.bank.episodes(), *self.bank.items()]
         return any(stage[0] == name for one in kept for stage in one.provenance.line[-1:])
 
     def _with_memories(self, attempt: Attempt, shown: Sequence[Mapping[str, str]]) -> Attempt:
