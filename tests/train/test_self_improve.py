@@ -7,7 +7,7 @@ import pytest
 from reasoningbank_langgraph.errors import ExperimentError, InvalidRecordError, UnlearnedProblemsError
 from reasoningbank_langgraph.experiments.report.report_files import write_report
 from reasoningbank_langgraph.experiments.results import Results
-from reasoningbank_langgraph.train.improvement.adapters import settings_of
+from reasoningbank_langgraph.train.improvement.workshop import settings_of
 from tests.experiments import worlds
 from tests.experiments.conftest import unrendered  # noqa: F401 - a fixture
 from tests.experiments.fake_rows import needs_extra
