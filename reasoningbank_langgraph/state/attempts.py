@@ -12,7 +12,7 @@ from reasoningbank_langgraph.errors import InvalidTaskError
 from reasoningbank_langgraph.messages import content_text, to_messages
 from reasoningbank_langgraph.records import TASK_CAP, Attempt, Verdict, has_visible_text, task_key, utc_now
 from reasoningbank_langgraph.records.usage import add_counts
-from reasoningbank_langgraph.state.channels import Earlier
+from reasoningbank_langgraph.state.channels import Earlier, Given
 from reasoningbank_langgraph.state.lineage import micros, next_line
 from reasoningbank_langgraph.state.schema import ChannelNames, StartedAttempt
 from reasoningbank_langgraph.text import without_memories
@@ -67,9 +67,14 @@ def _is_resumed(value: Any, state: Mapping[str, Any], names: ChannelNames) -> bo
 def _is_left_over(value: Any, state: Mapping[str, Any], names: ChannelNames) -> bool:
     """Say whether a task is left over from an interrupted run and the user has said something new since."""
     before = state.get("attempt") or {}
-    unfinished = isinstance(names.task, str) and before.get("over", 0) is None and value == before["task"]
+    unfinished = isinstance(names.task, str) and _may_be_of(before, value) and value == before["task"]
     said = _newest(conversation(state, names), {"attempt": {**before, "over": 0}}) if unfinished else None
     return said is not None and task_key(said) != before.get("start_key")  # else the same input was given again
+
+
+def _may_be_of(before: Mapping[str, Any], value: Any) -> bool:
+    """Say whether a value may have come with an attempt whose run has not ended: it was not given since."""
+    return before.get("over", 0) is None and not (before.get("found") and isinstance(value, Given))
 
 
 def _newest(messages: Sequence[Any], state: Mapping[str, Any]) -> str | None:
@@ -131,7 +136,7 @@ def start_attempt(
 def _input_value(name: str, state: Mapping[str, Any], task: str, *, resumed: bool) -> Any:
     """Return the value that came with the task, or None if an earlier or interrupted run left it for another task."""
     value, before = state.get(name), state.get("attempt") or {}
-    broken_off = before.get("over", 0) is None and before["task"] != task and str(value) == before[name]
+    broken_off = _may_be_of(before, value) and before["task"] != task and str(value) == before[name]
     return None if broken_off or (isinstance(value, Earlier) and not resumed) else value
 
 

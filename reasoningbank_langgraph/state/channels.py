@@ -30,8 +30,26 @@ class LatestList(Latest):
         self.value: Any = []
 
 
+class Found(str):
+    """A text of the checkpoint that this call of the graph began from. It and the next two are stored as plain text."""
+
+    __slots__ = ()
+
+
+class Earlier(Found):
+    """A text that a run which came to its end left in its channel."""
+
+    __slots__ = ()
+
+
+class Given(str):
+    """A text that is newer than the checkpoint that this call of the graph began from, even if that held the same."""
+
+    __slots__ = ()
+
+
 class Passing(EphemeralValue[Any]):
-    """Keeps a value for one step only; None counts as no value."""
+    """Keeps a value for one step only, so a text in it is `Given`; None counts as no value."""
 
     __slots__ = ()
 
@@ -39,36 +57,38 @@ class Passing(EphemeralValue[Any]):
         """Take the last of these, or none."""
         return super().update([value for value in values[-1:] if value is not None])
 
-
-class Earlier(str):
-    """A text that an earlier run left in its channel."""
-
-    __slots__ = ()
+    def get(self) -> Any:
+        """Return the value; a text keeps what the graph around this one knows of it."""
+        value = super().get()
+        return Given(value) if type(value) is str else value
 
 
 class _UntilTheEnd(Latest):
     """Keeps the time at which its run ended beside the value, in the checkpoint.
 
     LangGraph calls `finish` when only deferred nodes and pending sends are left to do. So a channel takes its value to
-    be that of an earlier run only if the channel was made from such a checkpoint.
+    be that of an earlier run only if the channel was made from such a checkpoint. `found` says whether the value is the
+    one that a checkpoint held: False, if it has replaced that of a run which had not ended; None, if there was none.
     """
 
-    __slots__ = ("ended", "over")
+    __slots__ = ("ended", "found", "over")
 
     def __init__(self, typ: Any, key: str = "") -> None:
         super().__init__(typ, key)
         self.ended: int | None = None
         self.over: int | None = None
+        self.found: bool | None = None
 
     def copy(self) -> Self:
         """Return a copy."""
         copied = super().copy()
-        copied.ended, copied.over = self.ended, self.over
+        copied.ended, copied.over, copied.found = self.ended, self.over, self.found
         return copied
 
     def update(self, values: Sequence[Any]) -> bool:
         """Take the last of these as a value of this run."""
         if values:
+            self.found = None if self.found is None or self.over else False
             self.ended = self.over = None
         return super().update(values)
 
@@ -86,15 +106,15 @@ class _UntilTheEnd(Latest):
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
         """Return the channel a checkpoint describes."""
-        if not (isinstance(checkpoint, dict) and checkpoint.keys() == {"value", "ended"}):
-            return super().from_checkpoint(checkpoint)
-        kept = super().from_checkpoint(checkpoint["value"])
-        kept.ended = kept.over = checkpoint["ended"]
+        ended = isinstance(checkpoint, dict) and checkpoint.keys() == {"value", "ended"}
+        kept = super().from_checkpoint(checkpoint["value"] if ended else checkpoint)
+        kept.ended = kept.over = checkpoint["ended"] if ended else None
+        kept.found = kept.is_available() or None
         return kept
 
 
 class OfRun(_UntilTheEnd):
-    """Belongs to one run. The value of an earlier run can still be read, as `Earlier` text. None counts as no value."""
+    """Belongs to one run. A text says where it is from: `Earlier`, `Found` or `Given`. None counts as no value."""
 
     __slots__ = ()
 
@@ -103,13 +123,17 @@ class OfRun(_UntilTheEnd):
         if not values or values[-1] is not None:
             return super().update(values)
         changed, self.value = self.is_available(), type(self)(self.typ).value
-        self.ended = self.over = None
+        self.ended = self.over = self.found = None
         return changed
 
     def get(self) -> Any:
-        """Return the value, or the one that an earlier run left."""
+        """Return the value, or the one that was found, a number that an earlier run left as text too."""
         value = super().get()
-        return Earlier(value) if self.over is not None and isinstance(value, str) else value
+        if self.over is not None:
+            return Earlier(value) if isinstance(value, (str, int, float)) else value
+        if self.found and isinstance(value, str):
+            return Found(value)
+        return Given(value) if self.found is False and type(value) is str else value
 
 
 class OfLastRun(_UntilTheEnd):
@@ -117,34 +141,34 @@ class OfLastRun(_UntilTheEnd):
 
     If `update_state`, or a run that wrote nothing here, has copied the mapping into a later checkpoint, `rewritten`
     says when. All three are microseconds since 1970; `over` is None while the run goes on or if it was interrupted.
+    `found` says whether a checkpoint held the mapping, here or in the graph around this one.
     """
 
-    __slots__ = ("again", "found", "loaded", "rewritten")
+    __slots__ = ("again", "loaded", "rewritten")
 
     def __init__(self, typ: Any, key: str = "") -> None:
         super().__init__(typ, key)
-        self.loaded, self.found = time.time_ns() // 1000, False
+        self.loaded = time.time_ns() // 1000
         self.rewritten: int | None = None
         self.again: int | None = None
 
     def copy(self) -> Self:
         """Return a copy."""
         copied = super().copy()
-        copied.loaded, copied.found = self.loaded, self.found
-        copied.rewritten, copied.again = self.rewritten, self.again
+        copied.loaded, copied.rewritten, copied.again = self.loaded, self.rewritten, self.again
         return copied
 
     def update(self, values: Sequence[Any]) -> bool:
         """Take the last of these as a value of this run."""
         if values:
-            self.found, self.rewritten, self.again = False, None, None
+            self.rewritten = self.again = None
         return super().update(values)
 
     def finish(self) -> bool:
         """Record that the run is over, as far as the channel can tell, even if it only found the mapping here."""
         if self.found:
             self.again = time.time_ns() // 1000
-        return super().finish() or self.found
+        return super().finish() or bool(self.found)
 
     def checkpoint(self) -> Any:
         """Return what is kept."""
@@ -154,12 +178,10 @@ class OfLastRun(_UntilTheEnd):
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
         """Return the channel a checkpoint describes."""
-        if isinstance(checkpoint, dict) and checkpoint.keys() == {"value", "ended", "rewritten"}:
-            kept = super().from_checkpoint({"value": checkpoint["value"], "ended": checkpoint["ended"]})
-            kept.rewritten = kept.again = checkpoint["rewritten"]
-        else:
-            kept = super().from_checkpoint(checkpoint)
-        kept.found = kept.is_available()
+        if not (isinstance(checkpoint, dict) and checkpoint.keys() == {"value", "ended", "rewritten"}):
+            return super().from_checkpoint(checkpoint)
+        kept = super().from_checkpoint({"value": checkpoint["value"], "ended": checkpoint["ended"]})
+        kept.rewritten = kept.again = checkpoint["rewritten"]
         return kept
 
     def get(self) -> Any:
@@ -167,7 +189,8 @@ class OfLastRun(_UntilTheEnd):
         held = super().get()
         if self.over is None and held.get("over") is not None:
             return held
-        return {**held, "over": self.over, "loaded": self.loaded, "rewritten": self.rewritten}
+        found = bool(self.found or held.get("found"))
+        return {**held, "found": found, "over": self.over, "loaded": self.loaded, "rewritten": self.rewritten}
 
 
 def experience_of(waiting: Mapping[str, Any]) -> str:

@@ -54,11 +54,13 @@ class StartedAttempt(LineRecord):
     verdict: NotRequired[dict[str, Any]]
     """A verdict that came with the attempt (`Verdict` as JSON): no judge is asked."""
     over: NotRequired[int | None]
-    """When its run ended (microseconds since 1970), None while it goes on. The channel adds this and the next two."""
+    """When its run ended (microseconds since 1970), None while it goes on. The channel adds this and the next three."""
     loaded: NotRequired[int]
     """When the run that reads this began."""
     rewritten: NotRequired[int | None]
     """When this was copied into a later checkpoint, by `update_state` or a run without an attempt."""
+    found: NotRequired[bool]
+    """Whether this stood in the checkpoint that this call of the graph began from."""
 
 
 class ExtractionReport(TypedDict):
@@ -124,7 +126,9 @@ class ReasoningBankState(_Conversation, total=False):
     `class State(MessagesState, ReasoningBankState)`.
 
     Task, task id and reference belong to one run: they can be read during the run and after it, and the thread's next
-    run begins without them. Loops that run side by side (`Send`, parallel branches) may write the same channels.
+    run begins without them. Only a run that was given up while it waited can leave its id and reference to the next
+    one, where a graph of your own contains the loop or waits before `retrieve`: give None with a task that has none.
+    Loops that run side by side (`Send`, parallel branches) may write the same channels.
     """
 
     task: Annotated[str, OfRun]
