@@ -1,7 +1,7 @@
 """Whether an answer is the known one, within a time limit.
 
 Why not math-verify: on the 387 labelled pairs of `tests/data/math_answer_pairs.jsonl`, math-verify 0.9.0 is right on
-296, calls 31 equal that are not (17 meters and 17 miles, 1/7 and 0.142857) and 60 different that are equal; this module
+295, calls 31 equal that are not (17 meters and 17 miles, 1/7 and 0.142857) and 61 different that are equal; this module
 is right on all of them. A wrong yes would teach a lesson from a failed attempt. The pairs were written for this module,
 and some follow its policy, such as exact numbers and units that have to agree.
 
@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from reasoningbank_langgraph.math_answers import symbolic
 from reasoningbank_langgraph.math_answers.exact import Exact, NotRationalError, UndefinedError
-from reasoningbank_langgraph.math_answers.forms import Amount, Assignment
+from reasoningbank_langgraph.math_answers.forms import Amount, Assignment, Choice
 from reasoningbank_langgraph.math_answers.matching import Matcher
 from reasoningbank_langgraph.math_answers.nodes import Node, walk
 from reasoningbank_langgraph.math_answers.reading import readings
@@ -37,7 +37,8 @@ def equivalent(gold: str, prediction: str) -> bool:
 
     A unit may be missing on one side and must agree otherwise; `25` is 25 % and so is `0.25`, but 25 is not 0.25; an
     exact number is not equal to its rounding, save that a decimal of 15 or more digits has a tolerance of 1e-12;
-    degrees are not radians; digits with a base are not digits without one. Blank text equals nothing.
+    degrees are not radians; digits with a base are not digits without one. A choice with a value, `(B) 12`, is B and
+    is 12, but not `(C) 12`; "12, not 15" is 12. Blank text equals nothing.
 
     Args:
         gold: The known answer, in LaTeX or plain text.
@@ -81,7 +82,7 @@ def exact_values(answer: str) -> set[Fraction]:
         return set()
     values: set[Fraction] = set()
     for form in forms:
-        amount = form.value if isinstance(form, Assignment) else form
+        amount = form.value if isinstance(form, Assignment | Choice) else form
         if isinstance(amount, Amount):
             with suppress(UndefinedError, NotRationalError, RecursionError):
                 value = Exact().value(amount.node)

@@ -96,4 +96,12 @@ class Numeral:
     base: int
 
 
-Form = Words | Amount | Listing | Row | Union | Matrix | Assignment | Relation | Ratio | Clock | Numeral
+@dataclass(frozen=True)
+class Choice:
+    """The letter of a choice with what it says, `(B) 12`."""
+
+    letter: str
+    value: Form
+
+
+Form = Words | Amount | Listing | Row | Union | Matrix | Assignment | Relation | Ratio | Clock | Numeral | Choice

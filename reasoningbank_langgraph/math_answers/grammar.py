@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from reasoningbank_langgraph.math_answers import nodes
-from reasoningbank_langgraph.math_answers.lexer import Token
-from reasoningbank_langgraph.math_answers.mixed import proper_fraction
+from reasoningbank_langgraph.math_answers.lexer import Token, proper_fraction
 from reasoningbank_langgraph.math_answers.nodes import Node, UnreadableError
 
 MAX_DEPTH = 24

@@ -10,6 +10,7 @@ from reasoningbank_langgraph.math_answers import nodes
 from reasoningbank_langgraph.math_answers.forms import (
     Amount,
     Assignment,
+    Choice,
     Form,
     Listing,
     Matrix,
@@ -60,12 +61,16 @@ class Matcher:
             Assignment: self._assignments,
             Relation: self._relations,
             Ratio: self._ratios,
+            Choice: lambda left, right: left.letter == right.letter and self.match(left.value, right.value),
         }
         return compare[type(gold)](gold, answer) if type(gold) in compare else gold == answer
 
     def _across(self, gold: Form, answer: Form) -> bool:
         """Compare forms of two kinds, in either order."""
         for left, right in ((gold, answer), (answer, gold)):
+            if isinstance(left, Choice):
+                named = isinstance(right, Words) and _words(Words(left.letter, is_prose=True), right)
+                return named or self.match(left.value, right)
             if isinstance(left, Assignment):
                 if isinstance(right, Relation):
                     return self._against_equation(left, right)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from reasoningbank_langgraph.math_answers import nodes, units
+from reasoningbank_langgraph.math_answers import asides, nodes, units
 from reasoningbank_langgraph.math_answers.forms import (
     Amount,
     Assignment,
+    Choice,
+    Clock,
     Form,
     Listing,
     Matrix,
@@ -20,8 +22,9 @@ from reasoningbank_langgraph.math_answers.forms import (
     Words,
 )
 from reasoningbank_langgraph.math_answers.grammar import parse
+from reasoningbank_langgraph.math_answers.inequalities import inequality
 from reasoningbank_langgraph.math_answers.lexer import OPENING, Token, depth_change, split_at, tokens_of
-from reasoningbank_langgraph.math_answers.nodes import Node, UnreadableError
+from reasoningbank_langgraph.math_answers.nodes import UnreadableError
 from reasoningbank_langgraph.math_answers.prose import in_digits, named, unwrapped, words
 
 MAX_ITEMS = 48
@@ -30,10 +33,8 @@ _BRACKET = re.compile(r"[(\[]|\\\{")
 _FUNCTION = re.compile(r"[a-zA-Z]\s*(?:\^\{-1\})?\(\s*[a-z](?:\s*,\s*[a-z])*\s*\)\s*=(?!=)")
 _LISTS = {",": ",", ";": ",", "and": ",", "or": "or", ", and": ",", ", or": "or", "&": ","}
 _COMPARISONS = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-_FLIPPED = {">": "<", ">=": "<="}
 _POINTS = re.compile("[A-Z]{2,3}")
 """The name of a line, an angle or a triangle, where the order of the letters counts, and no product."""
-_INFINITY = nodes.constant("oo")
 
 
 def readings(tidied: str) -> list[Form]:
@@ -42,6 +43,10 @@ def readings(tidied: str) -> list[Form]:
     Args:
         tidied: The answer in the spelling of `spelling.tidy`.
     """
+    return [*_values(tidied), *_beside_asides(tidied), words(tidied)]
+
+
+def _values(tidied: str) -> list[Form]:
     found: list[Form] = []
     joined = tidied if _BRACKET.search(tidied) else _THOUSANDS.sub(_join, tidied)
     for text in dict.fromkeys((joined, tidied, in_digits(tidied))):
@@ -52,7 +57,23 @@ def readings(tidied: str) -> list[Form]:
                 continue
             if form is not None and form not in found:
                 found.append(form)
-    return [*found, words(tidied)]
+    return found
+
+
+def _beside_asides(tidied: str) -> list[Form]:
+    """Read the value of a choice, and what is left of an answer that rejects a value and is not that one."""
+    choice, part = asides.chosen(tidied), asides.kept(tidied)
+    found: list[Form] = [Choice(choice.letter, form) for form in readings(choice.value)] if choice else []
+    if part:
+        rejected = list(filter(_is_single, readings(part.rejected)))
+        found += [form for form in readings(part.kept) if rejected and _is_single(form) and form not in rejected]
+    return found
+
+
+def _is_single(form: Form) -> bool:
+    """Whether it is one value: of an interval or a list, what is rejected may be a part."""
+    value = form.value if isinstance(form, Assignment | Choice) else form
+    return isinstance(value, Amount | Ratio | Numeral | Clock)
 
 
 def _join(found: re.Match[str]) -> str:
@@ -111,7 +132,7 @@ def _flat(forms: tuple[Form, ...]) -> tuple[Form, ...]:
 def _single(tokens: list[Token]) -> Form:
     if not tokens:
         raise UnreadableError
-    for reader in (_member, _relation, _union, _signs, _matrix, _bracketed, _colon, _numeral):
+    for reader in (_member, _relation, _union, _bracketed, _signs, _matrix, _colon, _numeral):
         form = reader(tokens)
         if form is not None:
             return form
@@ -188,11 +209,11 @@ def _bracketed(tokens: list[Token]) -> Form | None:
     opening, closing = tokens[0].text, tokens[-1].text
     if [token.text for token in tokens] == [r"\emptyset"]:
         return Listing((), braces=True)
-    if opening not in OPENING or opening == "{" or tokens[0].kind == "letters" or not _encloses(tokens):
+    if opening not in OPENING or tokens[0].kind == "letters" or not _encloses(tokens):
         return None
     inside = tokens[1:-1]
-    if opening == r"\{":
-        return _set(inside, closing)
+    if opening == r"\{" or (opening == "{" and (not inside or split_at(inside, _LISTS)[1])):
+        return _set(inside, opening, closing)
     parts, found = split_at(inside, {",": ",", ";": ","})
     if not found or closing not in (")", "]"):
         return None
@@ -201,8 +222,8 @@ def _bracketed(tokens: list[Token]) -> Form | None:
     return Row(opening, tuple(map(_single, parts)), closing)
 
 
-def _set(inside: list[Token], closing: str) -> Form:
-    if closing != r"\}" or any(token.text in ("|", ":") for token in inside):
+def _set(inside: list[Token], opening: str, closing: str) -> Form:
+    if closing != OPENING[opening] or any(token.text in ("|", ":") for token in inside):
         raise UnreadableError
     if not inside:
         return Listing((), braces=True)
@@ -230,12 +251,7 @@ def _relation(tokens: list[Token]) -> Form | None:
         return None
     if len(ops) == 1 and ops[0] in ("=", "!="):
         return _equation(ops[0], *parts)
-    if len(ops) > 2 or not ({*ops} <= {"<", "<="} or {*ops} <= {">", ">="}):
-        raise UnreadableError
-    sides = list(map(parse, parts))
-    if ops[0] in _FLIPPED:
-        sides, ops = sides[::-1], [_FLIPPED[op] for op in reversed(ops)]
-    return _interval(sides, ops) or _inequality(sides, ops)
+    return inequality(list(map(parse, parts)), ops)
 
 
 def _equation(op: str, left: list[Token], right: list[Token]) -> Form:
@@ -274,23 +290,3 @@ def _names(tokens: list[Token]) -> list[str]:
 
 def _mentions(form: Form, name: str) -> bool:
     return isinstance(form, Amount) and any(node.op == "sym" and node.name == name for node in nodes.walk(form.node))
-
-
-def _interval(sides: list[Node], ops: list[str]) -> Form | None:
-    """`a < x <= b` or `x > a` as an interval of x."""
-    symbols = [side.op == "sym" for side in sides]
-    free = [any(node.op == "sym" for node in nodes.walk(side)) for side in sides]
-    if free.count(True) != 1 or symbols != free or (len(sides) == 3 and not symbols[1]):
-        return None
-    place = symbols.index(True)
-    low = Amount(sides[place - 1] if place else nodes.negative(_INFINITY))
-    high = Amount(sides[place + 1] if place + 1 < len(sides) else _INFINITY)
-    opening = "[" if place and ops[place - 1] == "<=" else "("
-    closing = "]" if place < len(ops) and ops[place] == "<=" else ")"
-    return Row(opening, (low, high), closing, sides[place].name)
-
-
-def _inequality(sides: list[Node], ops: list[str]) -> Form:
-    if len(sides) != 2:
-        raise UnreadableError
-    return Relation(ops[0], *sides)

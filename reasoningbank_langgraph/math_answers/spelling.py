@@ -10,6 +10,7 @@ import unicodedata
 
 _SYMBOLS = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "×": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ", "∙": r"\cdot ",
+    "•": r"\cdot ", "✕": r"\times ", "✖": r"\times ",
     "÷": r"\div ", "∕": "/", "⁄": "/", "∗": "*", "π": r"\pi ", "∞": r"\infty ", "≤": "<=", "≥": ">=", "⩽": "<=",
     "⩾": ">=", "≠": "!=", "∪": r"\cup ", "∅": r"\emptyset ", "∈": r"\in ", "°": r"^\circ ", "º": r"^\circ ",
     "±": r"\pm ", "√": r"\sqrt ", "∛": r"\sqrt[3]", "ℝ": r"\mathbb{R}", "θ": r"\theta ", "α": r"\alpha ",
@@ -49,6 +50,9 @@ _ALIASES = [
     (re.compile(r"\\colon(?![A-Za-z])"), ":"),
     (re.compile(r"\^\s*\{\s*\\circ\s*\}"), r"^\\circ "),
     (re.compile(r"\\degree(?![A-Za-z])"), r"^\\circ "),
+    (re.compile(r"(?<=\d)\s*(?:[xX]|times|\\(?:text|mathrm)\{\s*[xX]\s*\})\s*(?=10\s*(?:\^|\*\*))"), r"\\times "),
+    (re.compile(r"\bper cent\b"), "percent"),
+    (re.compile(r"(?<=\d)\s*\\frac\{\\text\{([A-Za-z ]+)\}\}\{\\text\{([A-Za-z ]+)\}\}"), r"\\text{\1/\2}"),
 ]
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{(.*)\}", re.DOTALL)
 _FORMULA = re.compile(r"(?<![\\\d])\$([^\s$](?:[^$]*[^\s$\\])?)\$(?!\d)|(?<!\\)\\\(([^$]*?)(?<!\\)\\\)")

@@ -1,4 +1,4 @@
-r"""The unit an answer carries: `36\text{ cm}`, `36 square feet`, `\$18`, `25\%`, `60^\circ`."""
+r"""The unit an answer carries: `36\text{ cm}`, `36 square feet`, `\$18`, `\$5/hour`, `25\%`, `60^\circ`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SAME = {
     "men": "man", "women": "woman", "unit": "unit", "sq": "square",
 }  # fmt: skip
 _SHORT = {"cm", "mm", "km", "kg", "mg", "ml", "ft", "yd", "mi", "lb", "lbs", "oz", "in", "min", "sec", "hr", "hrs",
-          "mph", "kph", "kmh", "usd", "day", "sq", "per"}  # fmt: skip
+          "mph", "kph", "kmh", "usd", "day", "week", "month", "year", "sq", "per"}  # fmt: skip
 _NAMED = _SAME.keys() | _SAME.values() | _SHORT
 _COUNTED_TEXT = (
     "man men boy kid cup egg hen cow pig cat dog fox ant bee box bag can jar cap hat toy pen pie nut car bus bed ton "
@@ -39,12 +39,16 @@ _NO_UNIT_TEXT = (
     "nth th st nd rd base mod modulo remainder r true false not no nor none never or and if when where for unless "
     "except about around approximately nearly roughly almost only either both all infinity infinite undefined e pi "
     "correct incorrect wrong right answer equals equal is are was be output the grader "
-    "approx rounded estimated estimate maybe possibly probably guess"
+    "approx rounded estimated estimate maybe possibly probably guess option choice"
 )
 
 _NO_UNIT = frozenset(_NO_UNIT_TEXT.split())
 _WORD = re.compile(r"[A-Za-z]+")
 _MAX_WORDS = 3
+_CURRENCIES = ("$", "€", "£")
+_PER_MARKS = ("/", "per", "a", "an", "each", "every")
+_PER = re.compile(r"(?:(.*[\w.])\s*)??(/|(?<![^\s/])(?:per|an?|each|every)(?=\s))\s*(.+)", re.IGNORECASE)
+"""What is counted, a word for "for each", and each of what."""
 
 
 class Measured(NamedTuple):
@@ -61,20 +65,23 @@ def split_unit(tokens: list[Token]) -> Measured:
     Raises:
         UnreadableError: The words behind the amount are no unit.
     """
+    tokens, rate = _without_rate([part for token in tokens for part in _parts_of_text(token)])
     amount, currency = _without_currency(tokens)
     amount, trailing = _split_trailing(amount)
-    if currency and trailing:
-        if not trailing.startswith("per "):
-            raise UnreadableError
-        trailing = f"{currency}/{trailing.removeprefix('per ')}"
-    return Measured(amount, trailing or currency)
+    if currency and trailing not in ("", currency):
+        raise UnreadableError
+    return Measured(amount, (trailing or currency) + rate)
 
 
 def letter_unit(tokens: list[Token]) -> Measured | None:
-    """Read a last letter that stands apart, as in `36 m`, as a unit: it may also be a variable."""
-    if len(tokens) < 2 or tokens[-1].text not in _LETTERS or not tokens[-1].gap or tokens[-2].kind != "number":
+    """Read last letters that stand apart, as in `36 m` and `5 m/s`, as a unit: they may also be variables."""
+    end, power = _power_at_end(tokens)
+    place = end - 1 if not power else 0
+    if end > 3 and tokens[end - 2].text == "/" and _is_known(tokens[end - 1].text):
+        place = end - 3
+    if place < 1 or tokens[place].text not in _LETTERS or not tokens[place].gap or tokens[place - 1].kind != "number":
         return None
-    return Measured(tokens[:-1], tokens[-1].text.lower() if tokens[-1].text == "L" else tokens[-1].text)
+    return Measured(tokens[:place], _normal("".join(token.text for token in tokens[place:end]), power))
 
 
 def bracketed_unit(tokens: list[Token]) -> Measured | None:
@@ -84,26 +91,70 @@ def bracketed_unit(tokens: list[Token]) -> Measured | None:
         UnreadableError: The words in the brackets are no unit.
     """
     if len(tokens) > 1 and tokens[-1].kind == "text" and tokens[-1].text[:1] + tokens[-1].text[-1:] == "()":
-        return Measured(tokens[:-1], _normal(tokens[-1].text[1:-1], ""))
+        unit = tokens[-1].text[1:-1]
+        if len(unit) == 1 and unit not in _LETTERS:  # the letter of a choice
+            return None
+        return split_unit([*tokens[:-1], Token("text", unit, gap=True)])
     opening = max((index for index, token in enumerate(tokens) if token.text in ("(", "[")), default=0)
     inside = tokens[opening + 1 : -1]
     if not opening or tokens[-1].text not in (")", "]") or not _is_measure(inside, gap=tokens[opening].gap):
         return None
-    words = " ".join(token.text for token in inside if token.kind in ("text", "letters", "number"))
-    return Measured(tokens[:opening], _normal(re.sub(r" ([23])$", r"^\1", words), ""))
+    return split_unit(
+        [*tokens[:opening], *(token._replace(kind="text") if token.kind == "letters" else token for token in inside)]
+    )
 
 
 def _is_measure(tokens: list[Token], *, gap: bool) -> bool:
     words = [token.text.lower() for token in tokens if token.kind in ("text", "letters")]
-    rest = [token.text for token in tokens if token.kind not in ("text", "letters")]
+    rest = [token.text for token in tokens if token.kind not in ("text", "letters") and token.text != "/"]
     if not words or rest not in ([], ["^", "2"], ["^", "3"], ["^", "{", "2", "}"], ["^", "{", "3", "}"]):
         return False
     known = _NAMED | _LETTERS if gap else _NAMED
     return any(token.kind == "text" or len(token.text) > 3 for token in tokens) or all(word in known for word in words)
 
 
+def _parts_of_text(token: Token) -> list[Token]:
+    """Cut a text at what means "for each": `dollars per hour`, `/hour`, `a day`."""
+    found = _PER.fullmatch(token.text) if token.kind == "text" else None
+    if found is None:
+        return [token]
+    return [Token("mark" if part == "/" else "text", part, gap=True) for part in found.groups() if part]
+
+
+def _without_rate(tokens: list[Token]) -> tuple[list[Token], str]:
+    """Part `/hour`, `per hour` or `an hour` from an amount."""
+    if tokens[-1].text.lower() in ("each", "apiece") and len(tokens) > 1:
+        return tokens[:-1], ""
+    end, power = _power_at_end(tokens)
+    place = max((index for index in range(1, end - 1) if tokens[index].text.lower() in _PER_MARKS), default=0)
+    below = tokens[place + 1 : end]
+    if not place or any(token.kind not in ("text", "letters") for token in below):
+        return tokens, ""
+    if not _is_rate(tokens[:place], tokens[place].text.lower(), below[-1]):
+        return tokens, ""
+    return tokens[:place], "/" + _normal(" ".join(token.text for token in below), power)
+
+
+def _is_rate(above: list[Token], mark: str, below: Token) -> bool:
+    """Say whether an amount is for each of something: letters on both sides of a slash may be variables."""
+    is_price = any(token.text in _CURRENCIES for token in above)
+    is_counted = len(above) > 1 and _is_unit_word(above[-1], after=above[-2])
+    if len(below.text) == 1:
+        is_named = above[-1].kind == "text" or _one_word(above[-1].text.lower()) in _NAMED - _LETTERS
+        return mark in ("/", "per") and (
+            (is_price and below.text == "h") or (is_counted and is_named and _is_known(below.text))
+        )
+    if is_price or is_counted or mark == "per":
+        return _is_unit_word(below._replace(gap=True), after=below)
+    return mark == "/" and _is_known(below.text) and (below.kind == "text" or len(below.text) > 2)
+
+
+def _is_known(word: str) -> bool:
+    return _one_word(word.lower()) in _NAMED | _LETTERS
+
+
 def _without_currency(tokens: list[Token]) -> tuple[list[Token], str]:
-    signs = [index for index, token in enumerate(tokens) if token.kind == "mark" and token.text in "$€£"]
+    signs = [index for index, token in enumerate(tokens) if token.kind == "mark" and token.text in _CURRENCIES]
     if not signs:
         return tokens, ""
     place = signs[0]
@@ -119,18 +170,11 @@ def _split_trailing(tokens: list[Token]) -> tuple[list[Token], str]:
         return tokens[:-1], "%"
     if texts[-2:] == ["^", r"\circ"] and "deg" not in texts and not _is_function_near(tokens):
         return tokens[:-2], "deg"
-    if texts[-2:-1] == ["/"] and len(tokens) > 3 and _is_rate(tokens[-3], texts[-1].lower()):
-        return tokens[:-3], _normal(f"{texts[-3]}/{texts[-1]}", "")
     cut, power = _unit_start(tokens)
     if cut == len(tokens):
         return tokens, ""
     words = (token.text for token in tokens[cut:] if token.kind in ("text", "letters"))
     return tokens[:cut], _normal(" ".join(words), power)
-
-
-def _is_rate(of: Token, per: str) -> bool:
-    """Say whether `60 km/h` ends with a unit: single letters on both sides may be variables."""
-    return of.gap and _one_word(of.text.lower()) in _NAMED - _LETTERS and _one_word(per) in _NAMED | _LETTERS
 
 
 def _is_function_near(tokens: list[Token]) -> bool:
@@ -140,15 +184,20 @@ def _is_function_near(tokens: list[Token]) -> bool:
 
 def _unit_start(tokens: list[Token]) -> tuple[int, str]:
     """Where the trailing words begin, and the power behind them (`cm^2`)."""
-    end, power = len(tokens), ""
-    for tail in (2, 4):
-        shape = [token.text for token in tokens[-tail:]]
-        if shape in (["^", "2"], ["^", "3"], ["^", "{", "2", "}"], ["^", "{", "3", "}"]):
-            end, power = len(tokens) - tail, "".join(filter(str.isdigit, shape))
+    end, power = _power_at_end(tokens)
     cut = end
     while cut > 1 and _is_unit_word(tokens[cut - 1], after=tokens[cut - 2]):
         cut -= 1
     return (cut, power) if cut < end else (len(tokens), "")
+
+
+def _power_at_end(tokens: list[Token]) -> tuple[int, str]:
+    """Where a last square or cube begins, and which it is."""
+    for tail in (2, 4):
+        shape = [token.text for token in tokens[-tail:]]
+        if shape in (["^", "2"], ["^", "3"], ["^", "{", "2", "}"], ["^", "{", "3", "}"]):
+            return len(tokens) - tail, "".join(filter(str.isdigit, shape))
+    return len(tokens), ""
 
 
 def _is_unit_word(token: Token, *, after: Token) -> bool:
@@ -166,7 +215,7 @@ def _normal(words: str, power: str) -> str:
     words, caret, inline = words.partition("^")
     if caret:
         power = inline.strip("{} ")
-    parts = [_singular(word) for word in re.split(r"\s+per\s+|/", words)]
+    parts = [_singular(word) for word in words.split("/")]
     for prefix, meaning in (("square ", "2"), ("cubic ", "3")):
         if parts[0].startswith(prefix):
             parts[0], power = parts[0].removeprefix(prefix), meaning

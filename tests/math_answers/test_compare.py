@@ -16,6 +16,7 @@ from tests.conftest import check_each
 
 ROOT = Path(__file__).parents[2]
 OWN_PAIRS = Path(__file__).parents[1] / "data" / "math_answer_pairs.jsonl"
+WRITINGS = OWN_PAIRS.with_name("math_answer_writings.jsonl")
 SHARED_CASES = ROOT / ".." / "shared" / "cases" / "math_equivalence.jsonl"
 DATA = ROOT / ".." / "shared" / "data"
 DATA_SETS = ("gsm8k_test", "gsm8k_train", "math", "multiarith", "svamp")
@@ -34,6 +35,14 @@ def rows(path: Path) -> list[dict[str, Any]]:
 def test_pairs_labelled_by_hand_are_told_apart_in_both_orders(pair: dict[str, Any]) -> None:
     assert equivalent(pair["gold"], pair["prediction"]) is pair["expected"]
     assert equivalent(pair["prediction"], pair["gold"]) is pair["expected"]
+
+
+@needs_math
+@check_each(rows(WRITINGS))
+def test_each_way_of_writing_an_answer_equals_it_and_no_other_in_both_orders(row: dict[str, Any]) -> None:
+    pairs = [(gold, answer) for gold in row["golds"] for answer in row["answers"]]
+    pairs += [(answer, gold) for gold, answer in pairs]
+    assert [pair for pair in pairs if equivalent(*pair) is not row["equal"]] == []
 
 
 @needs_math

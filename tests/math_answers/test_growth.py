@@ -54,7 +54,25 @@ def test_telling_a_refusal_is_linear(unit):
 
 
 @pytest.mark.parametrize(
-    "unit", ["1", " ", "{", r"\frac", r"\sqrt{", "(", "1,", "+1", "\u0301", "\ufdfa", "x^", "|", r"\{"]
+    "unit",
+    [
+        "1",
+        " ",
+        "{",
+        r"\frac",
+        r"\sqrt{",
+        "(",
+        "1,",
+        "+1",
+        "\u0301",
+        "\ufdfa",
+        "x^",
+        "|",
+        r"\{",
+        "1 not ",
+        "(B) ",
+        "one ",
+    ],
 )
 def test_comparing_long_answers_is_linear(unit):
     assert_linear(lambda text: equivalent(text, text + "1"), repeated(unit))
