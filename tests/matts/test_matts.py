@@ -279,7 +279,7 @@ async def choose_later(rollouts):
         ({"select": choose_later}, "sync function"),
         ({"select": "model", "model": None, "learn": False}, "select='model' needs a model"),
         ({"model": None}, "model"),
-        ({"model": None, "learn": False, "mode": "both"}, "checks need a model"),
+        ({"model": None, "learn": False, "mode": "both"}, "with checks needs a model"),
         ({"mode": "both", "messages": lambda state: []}, "name these channels"),
     ],
 )
