@@ -30,8 +30,18 @@ class LatestList(Latest):
         self.value: Any = []
 
 
-class Found(str):
-    """A text of the checkpoint that this call of the graph began from. It and the next two are stored as plain text."""
+class _Marked(str):
+    """A text that says where it is from, as long as it is in memory."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Be pickled as the plain text that other serializers store: no checkpoint needs these classes to be read."""
+        return str, (str(self),)
+
+
+class Found(_Marked):
+    """A text of the checkpoint that this call of the graph began from."""
 
     __slots__ = ()
 
@@ -42,7 +52,7 @@ class Earlier(Found):
     __slots__ = ()
 
 
-class Given(str):
+class Given(_Marked):
     """A text that is newer than the checkpoint that this call of the graph began from, even if that held the same."""
 
     __slots__ = ()

@@ -13,6 +13,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
 from reasoningbank_langgraph import ReasoningBankState, create_retrieve
+from reasoningbank_langgraph.state.channels import Earlier, Found, Given
 from tests.bank.test_turns import BUILDS, CONFIG, GRAPHS, compiled, loop, own_graph, said, solve
 from tests.loop_fakes import indexed_memory
 
@@ -168,6 +169,12 @@ class Pickle:
 
     def loads_typed(self, data):
         return pickle.loads(data[1])
+
+
+@pytest.mark.parametrize("kind", [Found, Earlier, Given])
+@pytest.mark.parametrize("serde", [JsonPlusSerializer(), Json(), Pickle()])
+def test_what_says_where_a_text_is_from_is_stored_as_plain_text(kind, serde):
+    assert type(serde.loads_typed(serde.dumps_typed([kind("x")]))[0]) is str
 
 
 @contextmanager
