@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from langchain_core.runnables import RunnableLambda
 
 from reasoningbank_langgraph.bank import Match, MemoryBank
 from reasoningbank_langgraph.chat.threads import in_own_thread
-from reasoningbank_langgraph.errors import StoreClosedError
 from reasoningbank_langgraph.judges import EnsembleJudge, JudgeLike, as_judge
 from reasoningbank_langgraph.judges.base import is_async_only
 from reasoningbank_langgraph.namespaces import Filled, check_template
@@ -77,7 +76,7 @@ class Worker:
     def _begin_anew(self) -> None:
         self._process, self._lock = os.getpid(), threading.Lock()
         self._queued: set[tuple[BaseStore, Filled]] = set()
-        self._tried: set[str] = set()
+        self._tried: WeakKeyDictionary[BaseStore, set[tuple[tuple[str, ...], str]]] = WeakKeyDictionary()
         self._thread = ThreadPoolExecutor(1, "reasoningbank-learn")
 
     def _look_into(self, bank: tuple[BaseStore, Filled], match: Match) -> None:
@@ -90,19 +89,21 @@ class Worker:
             logger.warning("learning in the background broke off, and what waits is kept: %s", message)
 
     def _learn(self, bank: MemoryBank) -> None:
+        tried = self._tried.setdefault(bank.store, set())
         for pending in bank.pending():
-            if pending.waits_for != "model" or pending.id in self._tried:
+            name = (bank.namespace, pending.id)  # tenants may have equal attempts
+            if pending.waits_for != "model" or name in tried:
                 continue
             try:
                 outcome = self._learner.learn(bank, pending)
             except Exception as error:
-                if not (is_outage(error) or isinstance(error, StoreClosedError)):
-                    self._tried.add(pending.id)  # a mistake of the judge at it, say: the next look goes on behind it
+                if not is_outage(error):
+                    tried.add(name)  # a mistake of the judge at it, say: the next look goes on behind it
                 raise
             if outcome.ends_all:
                 return
             if outcome.now == "waiting":
-                self._tried.add(pending.id)
+                tried.add(name)
 
 
 def create_hand_over(worker: Worker, namespace: str | Sequence[str], match: Match, names: ChannelNames) -> MemoryNode:

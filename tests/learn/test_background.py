@@ -119,6 +119,23 @@ def test_each_tenant_learns_in_a_bank_of_its_own():
     assert tasks == [["add for ann"], ["add for bob"]]
 
 
+def test_a_judge_that_is_mistaken_at_an_attempt_is_asked_about_an_equal_one_of_another_tenant_or_store():
+    said = [None, True, True]
+    builder = create_reasoning_bank(
+        solver,
+        model=learner(titles=("one",)),
+        judge=lambda _: said.pop(0),
+        namespace=("{user}",),
+        learn="background",
+    )
+    stores = [indexed_memory(), indexed_memory()]
+    for store, user in ((stores[0], "ann"), (stores[0], "bob"), (stores[1], "ann")):
+        builder.compile(store=store).invoke({"task": "add two apples"}, {"configurable": {"user": user}})
+        assert drain()
+    kept = [len(MemoryBank(store, (user,)).items()) for store in stores for user in ("ann", "bob")]
+    assert kept == [0, 1, 1, 0]
+
+
 def test_what_another_process_left_or_an_outage_is_learned_with_the_next_attempt():
     store = indexed_memory()
     run(store, "add two apples", learn=True, model=failing("judge"))
