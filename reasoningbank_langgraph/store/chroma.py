@@ -93,7 +93,7 @@ class ChromaStore(BaseStore):
 
         Args:
             path: the folder; `~` is the home folder.
-            settings: see `StoreSettings`.
+            settings: see `StoreSettings`; one of another type is a `StoreSettingError`.
 
         Raises:
             StorePathError: the path cannot hold a bank; nothing was changed.
@@ -136,13 +136,14 @@ class ChromaStore(BaseStore):
             headers: sent with every request, for example a token.
             tenant: Chroma's tenant, which must exist.
             database: Chroma's database, which must exist.
-            settings: see `StoreSettings`.
+            settings: see `StoreSettings`; one of another type is a `StoreSettingError`.
 
         Raises:
             StoreUnavailableError: the server does not answer, is no Chroma server, refuses the headers, or knows no
                 such tenant or database.
             EmbeddingMismatchError: the bank was made with another embedder.
         """
+        check_settings(settings)
         client = server_client(host, port, ssl=ssl, headers=headers, tenant=tenant, database=database)
         return cls._owning(client, settings, partial(close_client, client))
 
@@ -150,12 +151,11 @@ class ChromaStore(BaseStore):
     def from_client(cls, client: ClientAPI, **settings: Unpack[StoreSettings]) -> Self:
         """Use a client you made; `close()` leaves it open.
 
-        A client on a folder must be the only one that writes there: stores of this process share one cache, and writes
-        of other processes are not noticed.
+        A client on a folder must be of the only process that writes there: what others write is not noticed.
 
         Args:
             client: a synchronous chromadb client.
-            settings: see `StoreSettings`.
+            settings: see `StoreSettings`; one of another type is a `StoreSettingError`.
 
         Raises:
             TypeError: it is no such client.
@@ -169,7 +169,7 @@ class ChromaStore(BaseStore):
     ) -> Self:
         store = cls.__new__(cls)
         try:
-            store._open(client, release, saved, **check_settings(settings))  # noqa: SLF001 - what `__init__` does, for a client of ours
+            store._open(client, release, saved, **settings)  # noqa: SLF001 - what `__init__` does, for a client of ours
         except BaseException:
             release()
             raise

@@ -39,7 +39,7 @@ def server_client(
     """Connect to a Chroma server.
 
     Raises:
-        StoreSettingError: the host is no text, or the port no number.
+        StoreSettingError: the host is no text, or the port no number; nothing was sent.
         StoreUnavailableError: nothing answers there, or something that is no Chroma server, or one that refuses the
             headers or has no such tenant or database.
     """

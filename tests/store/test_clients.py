@@ -58,6 +58,8 @@ def test_a_server_is_named_by_a_text_and_a_number():
         ChromaStore.from_server(8000)
     with pytest.raises(StoreSettingError, match="port is a whole number, got str '8000'"):
         ChromaStore.from_server("127.0.0.1", "8000")
+    with pytest.raises(StoreSettingError, match="cache_bytes is a number of bytes"):
+        ChromaStore.from_server("127.0.0.1", 1, cache_bytes="1 GB")
 
 
 def test_an_embedder_that_no_name_makes_is_an_error_of_embedding(tmp_path):
