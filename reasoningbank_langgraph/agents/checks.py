@@ -12,7 +12,7 @@ from langchain_core.runnables import ensure_config
 from langgraph.errors import GraphBubbleUp
 
 from reasoningbank_langgraph.bank import MemoryBank, Where, ids_of_branch
-from reasoningbank_langgraph.chat.threads import is_sync
+from reasoningbank_langgraph.chat.threads import is_plain
 from reasoningbank_langgraph.nodes._base import Context
 from reasoningbank_langgraph.nodes._outage import is_outage, log_outage
 from reasoningbank_langgraph.records import RetrievedMemory, has_visible_text
@@ -29,7 +29,7 @@ _DECIDE = "You are about to call {tools}, which has not happened yet. Decide aga
 def check_risky(tools: Mapping[str, RiskyCall]) -> dict[str, RiskyCall]:
     """Return the tools. Raises `TypeError` if what a call does is not told by a plain function."""
     for tool, tell in tools.items():
-        if not (callable(tell) and is_sync(tell)):
+        if not is_plain(tell):
             raise TypeError(
                 f"check_before[{tool!r}] must be a plain function of the call's arguments, got {tell!r:.80}"
             )

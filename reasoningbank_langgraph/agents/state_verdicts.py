@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from reasoningbank_langgraph.chat.outages import Outages
-from reasoningbank_langgraph.chat.threads import is_sync
+from reasoningbank_langgraph.chat.threads import is_plain
 from reasoningbank_langgraph.errors import JudgeError
 from reasoningbank_langgraph.judges.base import Decision, as_verdict, verdict_on_error
 from reasoningbank_langgraph.records import Verdict
@@ -27,7 +27,7 @@ class StateJudge:
     """
 
     def __init__(self, check: StateCheck) -> None:
-        if not (callable(check) and is_sync(check)):
+        if not is_plain(check):
             raise TypeError(f"verdict_from must be a plain function of the agent's state, got {check!r}")
         self._check, self._outages = check, Outages()
 

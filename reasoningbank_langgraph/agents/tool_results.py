@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from reasoningbank_langgraph.chat.threads import is_sync
+from reasoningbank_langgraph.chat.threads import is_plain
 from reasoningbank_langgraph.judges.base import Decision, Judge, as_verdict, verdict_on_error
 from reasoningbank_langgraph.records import Attempt, Verdict
 
@@ -33,7 +33,7 @@ class ToolResultJudge(Judge):
 
     def __init__(self, checks: Mapping[str, ToolCheck]) -> None:
         for tool, check in checks.items():
-            if not (callable(check) and is_sync(check)):
+            if not is_plain(check):
                 raise TypeError(f"verdict_from[{tool!r}] must be a plain function of the tool's result, got {check!r}")
         self.checks = dict(checks)
 

@@ -82,3 +82,8 @@ def is_sync(function: Any) -> bool:
         return isinstance(function, RunnableLambda) and not hasattr(function, "afunc")
     called = type(function).__call__ if callable(function) else None
     return called is not None and not (inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called))
+
+
+def is_plain(function: Any) -> bool:
+    """Say whether this can be called, which a Runnable cannot, and nothing of it has to be awaited."""
+    return callable(function) and is_sync(function)

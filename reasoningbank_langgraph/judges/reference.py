@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from reasoningbank_langgraph.chat.threads import is_sync
+from reasoningbank_langgraph.chat.threads import is_plain
 from reasoningbank_langgraph.errors import JudgeError, ScriptError
 from reasoningbank_langgraph.judges.base import Judge, failed_assertion, is_bool
 from reasoningbank_langgraph.math_answers import equivalent, extract_answer
@@ -28,12 +28,12 @@ class ReferenceJudge(Judge):
     An `assert` that fails inside the check is a failure of the attempt.
 
     Raises:
-        TypeError: the check is async (here), or returns something else than a bool (when run).
+        TypeError: the check is async or no function (here), or returns something else than a bool (when run).
     """
 
     def __init__(self, check: Callable[[str, str], bool] | None = None) -> None:
-        if check is not None and not is_sync(check):
-            raise TypeError("check must be a plain function: nothing would await this one")
+        if check is not None and not is_plain(check):
+            raise TypeError(f"check must be a plain function of the reference and the answer, got {check!r:.80}")
         self.check = check
 
     def invoke(self, input: Attempt, config: RunnableConfig | None = None, **kwargs: Any) -> Verdict:

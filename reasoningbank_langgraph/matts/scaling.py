@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from reasoningbank_langgraph.chat.threads import is_sync
+from reasoningbank_langgraph.chat.threads import is_plain
 from reasoningbank_langgraph.extraction import Judged
 
 Mode = Literal["parallel", "sequential", "both"]
@@ -89,7 +89,7 @@ class Scaling:
             object.__setattr__(self, "verifiers", (self.verifiers,))
         if self.mode not in ("parallel", "sequential", "both"):
             raise ValueError(f"mode must be 'parallel', 'sequential' or 'both', got {self.mode!r}")
-        if self.select not in ("verifier", "majority", "model") and not _is_choice(self.select):
+        if self.select not in ("verifier", "majority", "model") and not is_plain(self.select):
             raise ValueError(f"select must be 'verifier', 'majority', 'model' or a sync function, got {self.select!r}")
         for name, least, wanted in _COUNTS:
             value = getattr(self, name)
@@ -170,10 +170,6 @@ class Scaling:
     def _several_temperatures(self) -> Sequence[float | None]:
         given = self.temperatures
         return [given] if isinstance(given, str) or not isinstance(given, Sequence) else given
-
-
-def _is_choice(select: object) -> bool:
-    return callable(select) and is_sync(select)
 
 
 def _is_count(value: Any, least: int) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 
 from reasoningbank_langgraph import SelfConsistencyJudge
-from reasoningbank_langgraph.chat.threads import OwnThread, begin_call, is_sync
+from reasoningbank_langgraph.chat.threads import OwnThread, begin_call, is_plain, is_sync
 from reasoningbank_langgraph.judges.base import as_judge
 from reasoningbank_langgraph.records import Attempt, Verdict
 from reasoningbank_langgraph.testing import ScriptedChatModel
@@ -49,6 +49,7 @@ class Sync:
 )
 def test_a_plain_function_is_told_from_what_has_an_async_side(function, sync):
     assert is_sync(function) is sync
+    assert is_plain(function) is (sync and not isinstance(function, RunnableLambda))
 
 
 async def test_calls_that_wait_for_one_another_all_run_at_once():

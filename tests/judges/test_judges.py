@@ -2,7 +2,7 @@
 
 import pytest
 from langchain_core.messages import AIMessage
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.errors import GraphInterrupt
 
 from reasoningbank_langgraph import Attempt, EnsembleJudge, LLMJudge, ReferenceJudge, Verdict
@@ -221,7 +221,7 @@ def test_a_check_that_is_async_or_says_neither_yes_nor_no_is_refused():
         async def __call__(self, reference, answer):
             return False
 
-    for check in (later, Later()):
+    for check in (later, Later(), RunnableLambda(str), 7):
         with pytest.raises(TypeError, match="plain function"):
             ReferenceJudge(check)
     for said in ("no", None, 0):
