@@ -61,9 +61,11 @@ def search_examples(namespace: Namespace, question: Question, past: Past | None)
     place, limit = beside(namespace, EPISODES), EVERY if past else _PER_EXPERIENCE * question.k
     found, _ = yield from nearest(namespace, place, question, where, limit)
     hits = [hit for hit in found if question.min_score is None or hit.score is not None]
-    episodes = {one.id: one for one in (yield from episodes_then(namespace, past, hits)) if not past or is_example(one)}
-    best = best_of_experiences([hit for hit in hits if hit.key in episodes], question.min_score)
-    return [_retrieved(hit, episodes[hit.key]) for hit in list(best.values())[: question.k]]
+    if past:
+        then = {one.id for one in (yield from episodes_then(namespace, past, hits)) if is_example(one)}
+        hits = [hit for hit in hits if hit.key in then]
+    best = list(best_of_experiences(hits, question.min_score).values())[: question.k]
+    return list(map(_retrieved, best, (yield from episodes_then(namespace, past, best))))
 
 
 def _retrieved(row: SearchItem, episode: Episode) -> RetrievedExample:

@@ -83,7 +83,7 @@ def overturned(episode: Episode, verdict: Verdict) -> Episode:
 def before_overturned(episode: Episode, times: int) -> Episode:
     """Return an episode as it was before its verdict was overturned for the last so many times."""
     verdicts = (*episode.earlier, verdict_on(episode))
-    return _judged(episode, verdicts[: max(1, len(verdicts) - times)]) if times else episode
+    return _judged(episode, verdicts[: max(1, len(verdicts) - times)])
 
 
 def _judged(episode: Episode, verdicts: Sequence[Verdict]) -> Episode:

@@ -48,6 +48,7 @@ def make_room(
     names = dict.fromkeys(item.id for item in leaving(known, capacity, coming))
     moment = utc_now()
     changed = {row.key: with_status(row.value, "quarantined", moment) for row in rows if row.key in names}
+    # What goes by the same write is in use no more: it does not keep the vector of a task for the others.
     before = {row.key: {**row.value, "status": "going"} if row.key in going else row.value for row in rows}
     puts = rewritten(namespace, before, changed)
     gone = [row for row in rows if row.key in changed]

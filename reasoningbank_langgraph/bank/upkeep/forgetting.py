@@ -221,18 +221,19 @@ def _heirs(before: Mapping[str, Value], changed: Mapping[str, Mapping[str, Any] 
 
     Where none is in use, one that may come back gets it. One that goes out of use keeps it, for searches of the past.
     """
+    rows = [row for row in [*before.values(), *changed.values()] if row]
     affected = {(value or before[key])["experience_id"] for key, value in changed.items()}
-    rows = [row for row in [*before.values(), *changed.values()] if row and row["experience_id"] in affected]
-    carried = {row["experience_id"] for row in rows if TASK_VECTOR in row["index"]}
-    after = {key: row for key, row in {**before, **changed}.items() if row and row["experience_id"] in carried}
-    groups: dict[str, list[str]] = {}
-    for key, row in after.items():
-        groups.setdefault(row["experience_id"], []).append(key)
+    affected &= {row["experience_id"] for row in rows if TASK_VECTOR in row["index"]}
+    groups: dict[str, dict[str, Mapping[str, Any]]] = {name: {} for name in affected}
+    for key, row in {**before, **changed}.items():
+        if row and row["experience_id"] in groups:
+            groups[row["experience_id"]][key] = row
     heirs: dict[str, Value] = {}
-    for group in groups.values():
-        keys = [key for key in group if after[key]["status"] == "active"] or group
-        if not any(TASK_VECTOR in after[key]["index"] for key in keys):
-            heirs[keys[0]] = {**after[keys[0]], "index": [TASK_VECTOR, *after[keys[0]]["index"]]}
+    for left in groups.values():
+        in_use = {key: row for key, row in left.items() if row["status"] == "active"} or left
+        if in_use and not any(TASK_VECTOR in row["index"] for row in in_use.values()):
+            first = next(iter(in_use))
+            heirs[first] = {**in_use[first], "index": [TASK_VECTOR, *in_use[first]["index"]]}
     return heirs
 
 

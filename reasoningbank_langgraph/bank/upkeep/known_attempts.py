@@ -105,9 +105,8 @@ def to_distil(namespace: Namespace, attempt_id: str, verdict: Verdict, *, overtu
     """Return what the model is to be asked about; nothing where the verdict brings nothing new."""
     known = yield from find(namespace, attempt_id)
     waiting = known.waiting(verdict)
-    if waiting is None or known.is_settled(verdict) or known.returning(verdict):
-        return []
-    if not overturns and known.contradicts(verdict):
+    stands = not overturns and known.contradicts(verdict)
+    if stands or waiting is None or known.is_settled(verdict) or known.returning(verdict):
         return []
     names = list(dict.fromkeys(name for kept in waiting.group for name in kept.shown))
     rows = (yield [GetOp(namespace, name) for name in names]) if names else []
