@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_MACRO = r"\\(?:text[a-z]*|mbox|mathrm|mathsf|mathbf)\s*"
-_LED_BY_TEXT = re.compile(_MACRO + r"\{([^{}]*)\}(?=(.*))", re.DOTALL)
-_SAYS_TEXT = re.compile(_MACRO + r"\{([^{}]*(?:\b(?:not|rather|instead|but|option|choice)\b|\([A-H]\))[^{}]*)\}")
+from reasoningbank_langgraph.math_answers.prose import TEXT
+
+_LED_BY_TEXT = re.compile(TEXT + r"\{([^{}]*)\}(?=(.*))", re.DOTALL)
+_SAYS_TEXT = re.compile(TEXT + r"\{([^{}]*(?:\b(?:not|rather|instead|but|option|choice)\b|\([A-H]\))[^{}]*)\}")
 
 _MARKED = re.compile(
     r"(?:\(([A-H])\)[.:]?|\[([A-H])\]|([A-H])\)|([A-H])[.:](?=\s)|(?i:option|choice)\s+\(?([A-H])\)?[.:,]?(?=\s))"

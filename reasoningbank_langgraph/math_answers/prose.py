@@ -8,7 +8,9 @@ from fractions import Fraction
 from reasoningbank_langgraph.math_answers import nodes
 from reasoningbank_langgraph.math_answers.forms import Amount, Clock, Form, Row, Words
 
-_MACRO = re.compile(r"\\(?:text[a-z]*|mbox|mathrm|mathsf|mathbf|operatorname)\s*\{([^{}]*)\}")
+TEXT = r"\\(?:text[a-z]*|mbox|mathrm|mathsf|mathbf|operatorname)\s*"
+"""A macro around words."""
+_MACRO = re.compile(TEXT + r"\{([^{}]*)\}")
 _CHOICE = re.compile(r"(?:(?:option|choice) )?[(\[]?([A-H])[)\]]?", re.IGNORECASE)
 _PROSE = re.compile(r"[A-Za-z][A-Za-z .,'-]{3,}")
 _LETTERS = re.compile(r"[A-Za-z]{2,}")

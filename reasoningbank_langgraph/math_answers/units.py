@@ -105,12 +105,12 @@ def bracketed_unit(tokens: list[Token]) -> Measured | None:
 
 
 def _is_measure(tokens: list[Token], *, gap: bool) -> bool:
-    words = [token.text.lower() for token in tokens if token.kind in ("text", "letters")]
-    rest = [token.text for token in tokens if token.kind not in ("text", "letters") and token.text != "/"]
-    if not words or rest not in ([], ["^", "2"], ["^", "3"], ["^", "{", "2", "}"], ["^", "{", "3", "}"]):
+    words = [token for token in tokens[: _power_at_end(tokens)[0]] if token.text != "/"]
+    if not words or any(token.kind not in ("text", "letters") for token in words):
         return False
     known = _NAMED | _LETTERS if gap else _NAMED
-    return any(token.kind == "text" or len(token.text) > 3 for token in tokens) or all(word in known for word in words)
+    is_long = any(token.kind == "text" or len(token.text) > 3 for token in words)
+    return is_long or all(token.text.lower() in known for token in words)
 
 
 def _parts_of_text(token: Token) -> list[Token]:
@@ -128,9 +128,8 @@ def _without_rate(tokens: list[Token]) -> tuple[list[Token], str]:
     end, power = _power_at_end(tokens)
     place = max((index for index in range(1, end - 1) if tokens[index].text.lower() in _PER_MARKS), default=0)
     below = tokens[place + 1 : end]
-    if not place or any(token.kind not in ("text", "letters") for token in below):
-        return tokens, ""
-    if not _is_rate(tokens[:place], tokens[place].text.lower(), below[-1]):
+    is_named = place > 0 and all(token.kind in ("text", "letters") for token in below)
+    if not is_named or not _is_rate(tokens[:place], tokens[place].text.lower(), below[-1]):
         return tokens, ""
     return tokens[:place], "/" + _normal(" ".join(token.text for token in below), power)
 
