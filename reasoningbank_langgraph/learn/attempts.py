@@ -56,10 +56,8 @@ class Learning:
             return "already_learned", ""
         origin = self._origin(judged, digests[0])
         items = make_items(judged, distilled.items, origin)
-        episodes, known = (
-            make_episodes([judged], origin, turn.model),
-            ids_of_branch(self.values if origin.provenance.line else {}),
-        )
+        episodes = make_episodes([judged], origin, turn.model)
+        known = ids_of_branch(self.values if origin.provenance.line else {})
         usage = {**self.asked.tally.take(), "solve": attempt.usage}
         written = self.bank.add(items, episodes=episodes, policy=self.policy, written=known, usage=usage)
         return Outcome(self.end.at, written.added)

@@ -160,7 +160,7 @@ def test_two_harvests_into_one_folder_are_kept_apart(tmp_path):
 def test_one_name_is_one_and_not_its_letters(tmp_path):
     bank, run = bank_of(*TWO, attempt("c", judge="")), run_of(tmp_path / "run", learned())
     (path := tmp_path / "test.jsonl").write_text('{"problem": "How high is the sky?", "answer": "4"}')
-    made = bank.harvest(tmp_path / "out", judges="reference", runs=str(run), arms="learning", not_in=str(path))
+    made = bank.harvest(tmp_path / "out", judges="reference", runs=str(run), arms="learning", not_in=path)
     assert (made.judges, made.runs, [one.name for one in made.not_in]) == (("reference",), ("run",), ["test.jsonl"])
     assert made.left_out["not verified"] == 1
 

@@ -96,13 +96,12 @@ def reject(folder: str | Path, reason: str) -> Decision:
         known = [one for one in read_history(path.parent) if one.adapter == path.name]
         try:
             contender = read_contender(path)
-            sha256, base_sha256 = contender.sha256, contender.card.base_sha256
+            told: dict[str, Any] = {"sha256": contender.sha256, "base_sha256": contender.card.base_sha256}
         except AdapterError:  # it or its weights are gone
             if not known:
                 raise
-            sha256, base_sha256 = known[-1].sha256, known[-1].base_sha256
-        told: dict[str, Any] = {"adapter": path.name, "sha256": sha256, "base_sha256": base_sha256, "reason": reason}
-        return _write(path.parent, Decision(outcome="rejected", **told))
+            told = known[-1].model_dump(include={"sha256", "base_sha256"})
+        return _write(path.parent, Decision(adapter=path.name, outcome="rejected", reason=reason, **told))
 
 
 def rollback(folder: str | Path, reason: str = "") -> Decision:
@@ -123,8 +122,7 @@ def rollback(folder: str | Path, reason: str = "") -> Decision:
         standing = accepted(read_history(path))
         if not standing:
             raise AdapterError(f"no adapter of {path} is in use: there is nothing to go back from, the base is used")
-        last = standing[-1]
-        told = last.model_dump(include={"adapter", "sha256", "base_sha256"})
+        told = standing[-1].model_dump(include={"adapter", "sha256", "base_sha256"})
         return _write(path, Decision(outcome="rolled back", reason=reason, **told))
 
 

@@ -35,7 +35,7 @@ def list_adapters(folder: str | Path) -> list[Adapter]:
     """Return the adapters of a folder by name, with those that are unfinished and those that are gone.
 
     Raises:
-        AdapterError: the history of the folder cannot be read.
+        AdapterError: the history of the folder cannot be read, or the card of an adapter.
     """
     path = Path(folder).expanduser().absolute()
     history, finished = read_history(path), {one.name: one for one in adapter_folders(path)}

@@ -62,12 +62,9 @@ def chain_of(text: str) -> tuple[str, ...]:
     return tuple(number for number, _ in groupby(numbers))
 
 
-def judged_both_ways(solutions: Iterable[Solution]) -> set[tuple[str, str]]:
+def judged_both_ways(solutions: Sequence[Solution]) -> set[tuple[str, str]]:
     """Return what was said of a task and called right once and wrong once: one of the verdicts is mistaken."""
-    said: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
-    for solution in solutions:
-        said[solution.right].add(solution.said)
-    return said[True] & said[False]
+    return {one.said for one in solutions if one.right} & {one.said for one in solutions if not one.right}
 
 
 def best(solutions: Iterable[Solution], samples: int, left_out: Counter[str]) -> list[Solution]:

@@ -99,7 +99,7 @@ def harvest(
 
 def _several(given: Iterable[Any]) -> list[Any]:
     """Return what was given as a list: one name is one, and not its letters."""
-    return [given] if isinstance(given, str) else list(given)
+    return [given] if isinstance(given, str | os.PathLike) else list(given)
 
 
 def _tenant(bank: BankReader | None, runs: Collection[Path]) -> tuple[str, ...]:

@@ -163,10 +163,9 @@ def _of_tries(run: str, folder: Path, rows: Iterable[ResultRow]) -> Iterator[Sol
         if row.attempts > 1:
             several[row.id, row.seed].append(row)
     for one in Tries(folder).made:
-        for row in several.get((one.id, one.seed), ()):
-            if one.number < row.attempts and (row.memory_length or not one.memory):
-                yield _solution(row.problem, one.reply, _source_of(run, one), aided=bool(one.memory))
-                break
+        arms = several[one.id, one.seed]
+        if any(one.number < row.attempts and (row.memory_length or not one.memory) for row in arms):
+            yield _solution(arms[0].problem, one.reply, _source_of(run, one), aided=bool(one.memory))
 
 
 def _source_of(run: str, one: Try) -> Source:
