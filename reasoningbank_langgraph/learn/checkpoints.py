@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,10 +17,6 @@ _PAGE = 1_000
 _TRIES = 100
 _NEWEST_FIRST = ("langgraph.checkpoint.sqlite", "langgraph.checkpoint.postgres")
 """Checkpointers that list all threads newest first, and so by pages. One in memory lists thread by thread."""
-
-
-ThreadId = Hashable
-"""Id of a thread as its checkpointer knows it: as text, or in memory as it was given, a UUID or a number perhaps."""
 
 
 class _Blank(dict[str, Any]):
@@ -47,14 +43,14 @@ def blind(saver: BaseCheckpointSaver[Any]) -> BaseCheckpointSaver[Any]:
     return other
 
 
-def newest_checkpoints(saver: BaseCheckpointSaver[Any], since: datetime) -> dict[ThreadId, str]:
+def newest_checkpoints(saver: BaseCheckpointSaver[Any], since: datetime) -> dict[str, str]:
     """Return the id of the newest checkpoint of each thread that has one made after a time, oldest first."""
-    newest: dict[ThreadId, str] = {}
+    newest: dict[str, str] = {}
     for config in _root_configs(blind(saver), since):
-        thread_id, name = config["thread_id"], str(config["checkpoint_id"])
+        thread_id, name = str(config["thread_id"]), str(config["checkpoint_id"])
         newest[thread_id] = max(name, newest.get(thread_id, ""))
     recent = {thread_id: name for thread_id, name in newest.items() if checkpoint_time(name) > since}
-    return dict(sorted(recent.items(), key=lambda entry: (entry[1], str(entry[0]))))
+    return dict(sorted(recent.items(), key=lambda entry: entry[::-1]))
 
 
 def _root_configs(saver: BaseCheckpointSaver[Any], since: datetime) -> Iterator[Mapping[str, Any]]:
@@ -114,7 +110,7 @@ class History:
         thread_id: the thread.
     """
 
-    def __init__(self, saver: BaseCheckpointSaver[Any], thread_id: ThreadId) -> None:
+    def __init__(self, saver: BaseCheckpointSaver[Any], thread_id: str) -> None:
         root: RunnableConfig = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
         listing = blind(saver)
         found = {_id(one.config): one for one in _whole(lambda: listing.list(root))}

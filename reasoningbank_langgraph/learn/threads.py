@@ -18,7 +18,7 @@ from reasoningbank_langgraph.chat.models import ModelLike
 from reasoningbank_langgraph.errors import InvalidMomentError, MissingNamespaceLabelError, NamespaceError
 from reasoningbank_langgraph.learn.asking import Asked
 from reasoningbank_langgraph.learn.attempts import Learning
-from reasoningbank_langgraph.learn.checkpoints import End, History, ThreadId, newest_checkpoints
+from reasoningbank_langgraph.learn.checkpoints import End, History, newest_checkpoints
 from reasoningbank_langgraph.learn.coverage import Coverage, Outcome, Skip, SkipReason, coverage_of
 from reasoningbank_langgraph.learn.readers import Graph, Reader, State, names_in
 from reasoningbank_langgraph.learn.turns import Turn, marks, turns
@@ -163,7 +163,7 @@ class _Walk:
         return self._forgotten[bank.namespace]
 
     def _threads(
-        self, thread_ids: Sequence[ThreadId], since: datetime, at_once: int, progress: Progress | None
+        self, thread_ids: Sequence[str], since: datetime, at_once: int, progress: Progress | None
     ) -> list[Outcome]:
         outcomes: list[Outcome] = []
         with ContextThreadPoolExecutor(at_once) as pool:
@@ -181,7 +181,7 @@ class _Walk:
                     thread.cancel()
         return outcomes
 
-    def _thread(self, thread_id: ThreadId, since: datetime) -> list[Outcome]:
+    def _thread(self, thread_id: str, since: datetime) -> list[Outcome]:
         thread = _Thread(self, thread_id)
         return [
             outcome
@@ -194,8 +194,8 @@ class _Walk:
 class _Thread:
     """One thread of a walk."""
 
-    def __init__(self, walk: _Walk, thread_id: ThreadId) -> None:
-        self.walk, self.thread_id = walk, str(thread_id)
+    def __init__(self, walk: _Walk, thread_id: str) -> None:
+        self.walk, self.thread_id = walk, thread_id
         self.history = History(walk.reader.saver, thread_id)
         self._marks: dict[str, frozenset[str]] = {}
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from reasoningbank_langgraph.learn.checkpoints import ThreadId, blind
+from reasoningbank_langgraph.learn.checkpoints import blind
 from reasoningbank_langgraph.namespaces import THREADS, beside
 
 if TYPE_CHECKING:
@@ -43,16 +43,14 @@ class Watermark:
         newest = max((datetime.fromisoformat(mark["until"]) for mark in found), default=BEGINNING)
         return max(newest - _OVERLAP, BEGINNING)
 
-    def move(self, until: datetime, newest: Mapping[ThreadId, str]) -> None:
+    def move(self, until: datetime, newest: Mapping[str, str]) -> None:
         """Record that threads were read.
 
         Args:
             until: all that was made up to then has been dealt with.
             newest: id of the newest checkpoint of each thread that was read, oldest first.
         """
-        named = [[thread_id, name] for thread_id, name in newest.items() if isinstance(thread_id, str)][-_NAMED:]
-        if not named:  # of a checkpointer in memory, which does not outlive this process
-            return
+        named = [[thread_id, name] for thread_id, name in newest.items()][-_NAMED:]
         others = [mark for mark in self._marks() if not self._is_ours(mark)]
         marks = [*others, {"until": until.isoformat(), "checkpoints": named}]
         self._store.put(self._namespace, _KEY, {"marks": marks[-_MARKS:]}, index=False)
