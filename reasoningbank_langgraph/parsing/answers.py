@@ -20,15 +20,12 @@ def answer_object(reply: object, field: str) -> dict[str, Any] | None:
     """
     found: dict[str, Any] | None = None
     for value in _answers(reply):
-        given = {str(inner) for key, inner in pairs_of(value) if key == field and _says(inner)}
+        said = (str(inner) for key, inner in pairs_of(value) if key == field and inner is not None)
+        given = {text for text in said if text.strip()}
         if len(given) > 1 or (given and found is not None and given != {str(found[field])}):
             return None
         found = value if given and found is None else found
     return found
-
-
-def _says(value: object) -> bool:
-    return value is not None and bool(str(value).strip())
 
 
 def _answers(reply: object) -> Iterator[dict[str, Any]]:

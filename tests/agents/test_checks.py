@@ -3,6 +3,7 @@
 import pytest
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.tools import tool
+from langgraph.types import Command, interrupt
 
 from reasoningbank_langgraph import Guard, ReasoningBankMiddleware
 from tests.agents.agent_fakes import BANK, FENCE, agent, bank, bank_with, call, lesson, replies, say, thread
@@ -128,3 +129,13 @@ def test_a_call_that_its_function_cannot_tell_is_looked_up_as_it_is_and_ends_no_
     assert "back up before" in model.calls[1][-1].text
     assert "check_before['deploy'] fails" in caplog.text
     assert problem in caplog.text
+
+
+def test_a_function_may_ask_a_person_what_a_call_does():
+    tell = {"deploy": lambda call: f"deploy to {interrupt('where to?')}"}
+    model = replies(calls("here"), calls("here"), "I do not deploy.")
+    app = careful(model, bank_with(FAILED), check_before=tell)
+    assert app.invoke(say("Ship it."), thread())["__interrupt__"][0].value == "where to?"
+    app.invoke(Command(resume="production"), thread())
+    assert "back up before" in model.calls[2][-1].text
+    assert DONE == []

@@ -119,12 +119,13 @@ def test_each_tenant_learns_in_a_bank_of_its_own():
     assert tasks == [["add for ann"], ["add for bob"]]
 
 
-def test_a_judge_that_is_mistaken_at_an_attempt_is_asked_about_an_equal_one_of_another_tenant_or_store():
-    said = [None, True, True]
+@pytest.mark.parametrize("mistake", [[], [1, 2]], ids=["raises", "is no verdict"])
+def test_a_judge_that_is_mistaken_at_an_attempt_is_asked_about_an_equal_one_of_another_tenant_or_store(mistake):
+    said = [[True], [True], mistake]
     builder = create_reasoning_bank(
         solver,
         model=learner(titles=("one",)),
-        judge=lambda _: said.pop(0),
+        judge=lambda _: max(said.pop()),
         namespace=("{user}",),
         learn="background",
     )
