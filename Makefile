@@ -1,8 +1,8 @@
 # make demo          set up a virtual environment, learn from 20 problems with the packaged model, try the lessons on new ones
 # make test          set up and run everything: format, lint, types, tests
-# make test-fast     the tests of the daily loop: without models, servers, killed processes and what takes seconds
-# make test-lowest   these on the oldest versions that pyproject.toml allows; test-newest: on the newest
-# make test-pythons  these on each Python of PYTHONS that is on this machine
+# make test-fast     the daily loop: without models, servers, killed processes, what takes seconds, and the folders of APART
+# make test-lowest   these with APART on the oldest versions that pyproject.toml allows; test-newest: on the newest
+# make test-pythons  the same on each Python of PYTHONS that is on this machine
 # make docs          write docs/reference from the code and build the pages into site/
 # make lint          format, lint and types only
 # make lock          write requirements-dev.lock, the versions that `make test` installs, anew
@@ -28,6 +28,8 @@ EXTRAS  = math,agents,encryption,experiments,mcp,postgres,view,dev
 WORKERS = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PYTEST  = -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
 FAST    = $(PYTEST) -m "not slow and not network"
+# Commands, pages, Chroma's folder, rollouts and experiments take a tenth of a second a test: run their folder when they change.
+APART   = cli docs experiments matts mcp project solvers store view
 
 # Without compiled files each process of the tests would compile the package again, each worker every test.
 unexport PYTHONDONTWRITEBYTECODE
@@ -41,7 +43,7 @@ test: lint
 	$(BIN)/python $(PYTEST)
 
 test-fast: $(VENV)/.test
-	$(BIN)/python $(FAST)
+	$(BIN)/python $(FAST) $(APART:%=--ignore=tests/%)
 
 # Old packages are warned of things by newer ones below them.
 test-lowest: $(VENV)-lowest/.fast

@@ -243,6 +243,7 @@ def test_structured_output_is_the_answer_that_is_judged():
     assert [json.loads(answer) for answer in seen] == [{"metres": 3}, {"metres": 3}]
 
 
+@pytest.mark.slow
 def test_importing_the_package_imports_langchain_only_for_the_middleware():
     code = (
         "import sys; import reasoningbank_langgraph as r; r.create_recall_tool; r.remembering;"
@@ -252,6 +253,7 @@ def test_importing_the_package_imports_langchain_only_for_the_middleware():
     assert done.stdout.split() == ["False", "True"]
 
 
+@pytest.mark.slow
 def test_without_langchain_the_middleware_names_the_extra():
     code = "import sys; sys.modules['langchain'] = None; from reasoningbank_langgraph import ReasoningBankMiddleware"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

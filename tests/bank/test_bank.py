@@ -63,6 +63,7 @@ def test_k_counts_experiences_and_max_items_what_is_shown(kind, tmp_path):
         assert len(bank.search("red green", k=2, max_items=4)) == 4
 
 
+@pytest.mark.slow
 @STORES
 def test_what_may_not_be_shown_never_crowds_out_what_may(kind, tmp_path):
     with open_store(kind, tmp_path / "bank") as store:

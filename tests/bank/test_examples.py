@@ -161,6 +161,7 @@ async def test_examples_are_searched_asynchronously_too():
     assert await bank.as_of(utc_now()).asearch_examples(TASK) == bank.search_examples(TASK)
 
 
+@pytest.mark.real_model
 def test_the_floor_keeps_tasks_of_other_kinds_out_and_lets_near_ones_of_the_same_kind_in():
     tasks = [(kind, task) for kind, some in KINDS.items() for task in some]
     vectors = np.array(default_embeddings().embed_documents([task for _, task in tasks]))

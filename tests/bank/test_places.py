@@ -35,6 +35,7 @@ def test_near_copies_that_a_thread_writes_are_linked_and_take_one_of_the_places(
         assert (len(found), found[-1]) == (2, "a")
 
 
+@pytest.mark.slow
 @STORES
 def test_five_hundred_near_copies_take_one_of_the_places_whoever_wrote_them(kind, tmp_path):
     with open_store(kind, tmp_path / "bank") as store:

@@ -37,6 +37,11 @@ def test_a_run_is_whole_and_names_its_models(run):
     assert (path / "accuracy.png").read_bytes().startswith(b"\x89PNG")
 
 
+def figures(summary):
+    """Return what a summary says, without the last digits, which differ with the version of scipy."""
+    return json.loads(summary.model_dump_json(), parse_float=lambda number: f"{float(number):.12g}")
+
+
 @needs_extra
 def test_a_run_says_what_the_code_makes_of_its_figures_and_whether_it_can_be_recomputed(run):
     path, summary = run
@@ -46,7 +51,7 @@ def test_a_run_says_what_the_code_makes_of_its_figures_and_whether_it_can_be_rec
     if (path / "results.jsonl").exists():
         recomputed = summarise(Results(path).rows, summary.config, summary.leaks.near_duplicates, summary.origin,
                                summary.leaks)  # fmt: skip
-        assert recomputed == summary
+        assert figures(recomputed) == figures(summary)
     else:
         assert "rows of this run were not kept, so its figures cannot be recomputed" in summary.notes[0]
         assert page.count("figures cannot be recomputed") == 2

@@ -13,6 +13,7 @@ from reasoningbank_langgraph.namespaces import GUARD, beside
 from reasoningbank_langgraph.policies import GuardStatus, Pairs
 from tests.loop_fakes import Switched, indexed_memory, learner, open_store
 
+pytestmark = pytest.mark.slow
 BANK = ("math",)
 QUICK = Guard(share=0.5, alpha=0.2)
 """Decides after four pairs that all speak for one side."""

@@ -26,6 +26,7 @@ from tests.fence_checks import inside, problem_in_block, problem_in_rendered, pr
 ITEM = {"title": "Check units", "description": "Mixed units.", "content": r"Use \frac{1}{2}.", "outcome": "failure"}
 
 
+@pytest.mark.slow
 def test_every_payload_in_every_field_stays_inside():
     results = list(fence_corpus.cases())
     assert len(PAYLOADS) >= 120
@@ -79,6 +80,7 @@ WORDS = st.sampled_from(
 HOSTILE = st.lists(PIECES | WORDS | st.sampled_from(PAYLOADS[:200]) | st.text(max_size=3), max_size=14).map("".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, derandomize=True)
 @given(HOSTILE)
 @example("<|<|<|<|<|<|<|<|<|<|<|s|>|>|>|>|>|>|>|>|>|>|>")
@@ -91,6 +93,7 @@ def test_cleaned_text_holds_no_structure_and_is_stable(text):
     assert "\n" not in clean_line(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, derandomize=True)
 @given(st.lists(st.fixed_dictionaries({"title": HOSTILE, "description": HOSTILE, "content": HOSTILE}), max_size=4))
 def test_a_block_of_hostile_items_has_one_fence_and_the_same_count(texts):
