@@ -133,7 +133,7 @@ class OfRun(_UntilTheEnd):
         if not values or values[-1] is not None:
             return super().update(values)
         changed, self.value = self.is_available(), type(self)(self.typ).value
-        self.ended = self.over = self.found = None
+        self.ended = self.over = None
         return changed
 
     def get(self) -> Any:

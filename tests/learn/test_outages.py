@@ -243,3 +243,13 @@ async def test_an_opinion_that_may_not_overturn_a_verdict_asks_no_model_and_leav
     done = await bank.aresolve(attempt, RIGHT, model=ScriptedChatModel([]), overturns=False)
     assert (done.ids, done.added, done.superseded) == (first.ids, 0, ())
     assert (await bank.aresolve(attempt, RIGHT, model=learner(titles=("two",)))).superseded == first.ids
+
+
+@pytest.mark.parametrize("episodes", [True, False])
+def test_an_opinion_leaves_a_verdict_alone_whose_lessons_a_model_has_still_to_distil(episodes):
+    store = indexed_memory()
+    attempt = run(store, episodes=episodes)["pending"]["id"]
+    bank = MemoryBank(store, NAMESPACE)
+    assert bank.resolve(attempt, WRONG, model=failing("distil")).failure
+    assert bank.resolve(attempt, RIGHT, model=ScriptedChatModel([]), overturns=False).added == 0
+    assert [one.verdict.status for one in bank.pending()] == ["failure"]

@@ -136,6 +136,21 @@ def test_in_a_run_that_goes_round_what_the_person_says_next_is_the_task(schema, 
     assert tasks == ["add two apples", "add two pears", "add two plums"]
 
 
+def test_so_it_is_if_the_run_before_was_given_up_at_the_same_task():
+    tasks, words = [], ["add two pears", "bye"]
+    builder = StateGraph(Chat)
+    builder.add_sequence(
+        [("retrieve", create_retrieve()), ("solve", waits), ("listen", lambda _: said(words.pop(0)))]
+    ).add_edge(START, "retrieve")
+    builder.add_conditional_edges(
+        "listen", lambda state: tasks.append(state["task"]) or ("retrieve" if words else "__end__")
+    )
+    app = compiled(builder)
+    assert "__interrupt__" in app.invoke(letter("of apples"), CONFIG)
+    app.invoke(letter("of plums"), CONFIG)
+    assert tasks == [TASK, "add two pears"]
+
+
 def test_none_takes_out_a_reference_that_a_graph_around_the_loop_still_has():
     app = compiled(BUILDS["within"](waits))
     app.invoke({"task": "add two apples", "reference": "<add two pears>"}, CONFIG)
