@@ -69,7 +69,7 @@ def turns(values: Values, before: frozenset[str], names: ChannelNames, thread_id
         thread_id: the thread.
     """
     if (name := _name(values)) and f"attempt {name}" not in before:
-        turn = _turn(values, names, _known_as(values, name, thread_id))
+        turn = _turn(values, names, _known_as(values, thread_id))
         return [turn._replace(name=name if _records(values) - before else "")]
     task = "" if name else _task(values, names)
     if task and _task_mark(task, values, names) not in before:
@@ -99,11 +99,10 @@ def _name(values: Values) -> str:
     return str(attempt["line"][-1][0]) if attempt.get("line") else ""
 
 
-def _known_as(values: Values, name: str, thread_id: str) -> str:
+def _known_as(values: Values, thread_id: str) -> str:
     """Return the digest under which the run of an attempt left what waits, or else its rollouts; "" without both."""
-    source = (values.get("pending") or {}).get("provenance") or {}
-    if [stage[0] for stage in source.get("line") or ()][-1:] == [name]:
-        return str(source["attempt_digest"])
+    if pending := values.get("pending"):  # of this attempt: the next one begins without it
+        return str(pending["provenance"]["attempt_digest"])
     group = judged_rollouts(values) if values.get("rollouts") and values.get("selection") else []
     return group_digest(group, thread_id) if group else ""
 

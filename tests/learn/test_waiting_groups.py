@@ -2,10 +2,11 @@
 
 import pytest
 
-from reasoningbank_langgraph import ReferenceJudge, Verdict, create_matts
+from reasoningbank_langgraph import ReferenceJudge, Verdict, create_matts, create_reasoning_bank
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.learn.past import EVER, Past, config, teacher
 from tests.learn.test_outages import failing
+from tests.loop_fakes import solver
 
 WAITING = {
     "for a verdict": {"learn": "deferred"},
@@ -57,3 +58,13 @@ def test_those_that_were_given_up_are_not_learned_from_by_a_walk():
     past.bank().drop_pending(waiting.id)
     past.model = ScriptedChatModel([])
     assert past.learn(graph).reasons == {"forgotten": 1}
+
+
+def test_what_waits_of_one_task_is_not_taken_for_the_next_task_of_the_thread():
+    past, _, _ = left_waiting(learn="deferred")
+    graph = create_reasoning_bank(solver, namespace=("math", "{user_id}"), learn=False).compile(
+        checkpointer=past.saver, store=past.store
+    )
+    graph.invoke({"task": "add two pears"}, config())
+    assert past.learn(graph).learned == 2
+    assert sorted(past.tasks()) == ["add two apples", "add two pears"]

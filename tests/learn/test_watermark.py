@@ -192,6 +192,8 @@ def test_a_model_that_is_down_is_not_asked_about_every_thread_and_none_is_lost(p
     assert ["not asked" in skip.why for skip in coverage.skips] == [False] * 3 + [True] * 3
     past.model = teacher(fails=lambda question: None if "You check whether" in question else TimeoutError("too slow"))
     assert (past.learn().reasons, len(past.model.calls)) == ({"outage": 6}, 6)
+    past.model = teacher(fails=lambda question: ValueError("it does not like this one"))
+    assert (past.learn().reasons, len(past.model.calls)) == ({"outage": 6}, 6)
     past.model = teacher()
     assert past.learn().learned == 6
 
