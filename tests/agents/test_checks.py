@@ -120,8 +120,13 @@ async def test_a_store_that_cannot_be_reached_holds_no_call_back(is_async):
 
 @pytest.mark.parametrize(
     ("tell", "problem"),
-    [(lambda call: f"deploy to {call['place']}", "KeyError"), (lambda call: call.get("place"), "None")],
-    ids=["raises", "says nothing"],
+    [
+        (lambda call: f"deploy to {call['place']}", "KeyError"),
+        (lambda call: call.get("place"), "None"),
+        (lambda call: 7, "7"),
+        (lambda call: "\u200b", "u200b"),
+    ],
+    ids=["raises", "says nothing", "says no text", "says what nobody sees"],
 )
 def test_a_call_that_its_function_cannot_tell_is_looked_up_as_it_is_and_ends_no_turn(tell, problem, caplog):
     model = replies(call("deploy", "c1", to="production"), "I do not deploy.")

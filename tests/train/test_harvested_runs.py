@@ -54,14 +54,14 @@ def test_tries_of_arms_that_are_not_named_and_rows_that_failed_are_not_looked_at
     assert harvest(tmp_path / "out", runs=[run], validation=0).solutions == 1
 
 
-@pytest.mark.parametrize(("arms", "numbers"), [(["vote-2"], [0, 1]), (["vote-3+memory"], [0, 1, 2, 3])])
+@pytest.mark.parametrize(("arms", "numbers"), [(["vote-2"], [0]), (["vote-3+memory"], [0, 1, 2, 3])])
 def test_of_the_tries_that_arms_share_those_of_the_named_ones_are_taken(arms, numbers, tmp_path):
     plain = learned(attempts=2).model_copy(update={"arm": "vote-2"})
     aided = learned(attempts=4, memory_length=9).model_copy(update={"arm": "vote-3+memory"})
     run = run_of(tmp_path / "run", plain, aided)
     for number in range(4):
         one = tried(number, True, f"48 and 24, by my way {number}, are \\boxed{{72}}.")
-        one = one.model_copy(update={"memory": "digest" if number > 1 else ""})
+        one = one.model_copy(update={"memory": "digest" if number % 2 else ""})
         Tries(run).take(one.key, lambda one=one: one)
     found = of_run("run", run, arms)
     assert [int(one.source.run.rpartition("/")[2]) for one in found if one.source.kind == "try"] == numbers
