@@ -23,7 +23,7 @@ from pathlib import Path
 
 from reasoningbank_langgraph.math_answers.nodes import Node, encode
 
-MAX_WORKERS = 4
+MAX_WORKERS = min(4, os.cpu_count() or 1)
 _LEAST_SECONDS = 0.2
 """With less time than this left a worker is not asked: it would be killed for a question it could answer."""
 logger = logging.getLogger(__name__)
