@@ -139,10 +139,8 @@ def _is_rate(above: list[Token], mark: str, below: Token) -> bool:
     is_price = any(token.text in _CURRENCIES for token in above)
     is_counted = len(above) > 1 and _is_unit_word(above[-1], after=above[-2])
     if len(below.text) == 1:
-        is_named = above[-1].kind == "text" or _one_word(above[-1].text.lower()) in _NAMED - _LETTERS
-        return mark in ("/", "per") and (
-            (is_price and below.text == "h") or (is_counted and is_named and _is_known(below.text))
-        )
+        is_unit = (is_price and below.text == "h") or (is_counted and _is_known(below.text))
+        return is_unit and mark in ("/", "per")
     if is_price or is_counted or mark == "per":
         return _is_unit_word(below._replace(gap=True), after=below)
     return mark == "/" and _is_known(below.text) and (below.kind == "text" or len(below.text) > 2)
