@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, get_args
 
-from reasoningbank_langgraph.bank.item_values import Namespace, is_example
+from reasoningbank_langgraph.bank.item_values import Namespace, is_example, to_episode
 from reasoningbank_langgraph.bank.operations import EVERY, Ops
 from reasoningbank_langgraph.bank.searching import Dropped, Question, best_of_experiences, nearest, other_tasks
 from reasoningbank_langgraph.bank.snapshots import Past, episodes_then
@@ -61,11 +61,12 @@ def search_examples(namespace: Namespace, question: Question, past: Past | None)
     place, limit = beside(namespace, EPISODES), EVERY if past else _PER_EXPERIENCE * question.k
     found, _ = yield from nearest(namespace, place, question, where, limit)
     hits = [hit for hit in found if question.min_score is None or hit.score is not None]
+    then: dict[str, Episode] = {}
     if past:
-        then = {one.id for one in (yield from episodes_then(namespace, past, hits)) if is_example(one)}
+        then = {one.id: one for one in (yield from episodes_then(namespace, past, hits)) if is_example(one)}
         hits = [hit for hit in hits if hit.key in then]
     best = list(best_of_experiences(hits, question.min_score).values())[: question.k]
-    return list(map(_retrieved, best, (yield from episodes_then(namespace, past, best))))
+    return [_retrieved(hit, then.get(hit.key) or to_episode(hit)) for hit in best]
 
 
 def _retrieved(row: SearchItem, episode: Episode) -> RetrievedExample:
