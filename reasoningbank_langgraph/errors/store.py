@@ -103,7 +103,7 @@ class OperationTypeError(InvalidOperationError, TypeError):
 
     def __init__(self, argument: str, expected: str, value: object) -> None:
         self.argument, self.value = argument, value
-        super().__init__(f"{argument} is {expected}, got {type(value).__name__} {reprlib.repr(value)}")
+        super().__init__(_expected(argument, expected, value))
 
 
 class StoreSettingError(StoreError, TypeError):
@@ -111,7 +111,7 @@ class StoreSettingError(StoreError, TypeError):
 
     def __init__(self, setting: str, expected: str, value: object) -> None:
         self.setting, self.value = setting, value
-        super().__init__(f"{setting} is {expected}, got {type(value).__name__} {reprlib.repr(value)}")
+        super().__init__(_expected(setting, expected, value))
 
 
 class InvalidFilterError(StoreError, ValueError):
@@ -165,3 +165,7 @@ class EmbeddingMismatchError(StoreError):
 
 class EmbeddingError(StoreError):
     """The embedder returned something that is not a usable vector."""
+
+
+def _expected(name: str, expected: str, value: object) -> str:
+    return f"{name} is {expected}, got {type(value).__name__} {reprlib.repr(value)}"
