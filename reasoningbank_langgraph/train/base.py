@@ -42,9 +42,9 @@ class Base(NamedTuple):
 
 
 def load_base(path: Path) -> Base:
-    """Load a model to tune: in 32 bits, or on a GPU in 16.
+    """Load a model to tune: in 16 bits where the processor reckons in them, else in 32.
 
-    A GGUF file is dequantised: half a billion weights take 2 GB then, and almost three times that while they load.
+    A GGUF file is dequantised: half a billion weights take 1 or 2 GB then, and about 6 while they load.
 
     Raises:
         TuneError: it is no model that can be tuned here.
@@ -53,7 +53,7 @@ def load_base(path: Path) -> Base:
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
     where: dict[str, Any] = {"pretrained_model_name_or_path": path, "local_files_only": True}
-    weights: dict[str, Any] = {"dtype": torch.bfloat16 if torch.cuda.is_available() else torch.float32}
+    weights: dict[str, Any] = {"dtype": torch.bfloat16 if _reckons_in_16_bits() else torch.float32}
     if path.is_file():
         where |= {"pretrained_model_name_or_path": path.parent, "gguf_file": path.name}
         weights["quantization_config"] = GgufConfig(dequantize=True)
@@ -74,6 +74,14 @@ def load_base(path: Path) -> Base:
     # By its name PEFT would ask the hub for the vocabulary of the base.
     model.name_or_path = ""
     return Base(model, tokenizer)
+
+
+def _reckons_in_16_bits() -> bool:
+    import torch
+
+    # Other processors would convert each number, which takes longer than 32 bits do. Old releases cannot tell.
+    abilities = getattr(torch.cpu, "get_capabilities", dict[str, bool])()
+    return torch.cuda.is_available() or abilities.get("avx512_bf16", False)
 
 
 def fitting(rows: list[Row], tokenizer: Any, longest: int) -> list[Row]:

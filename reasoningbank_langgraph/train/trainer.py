@@ -57,7 +57,7 @@ def make_trainer(
     trainer = SFTTrainer(
         model=base.model,
         processing_class=base.tokenizer,
-        args=_arguments(settings, folder, steps=ceil(len(train) / settings.batch)),
+        args=_arguments(settings, folder, steps=ceil(len(train) / settings.batch), bits=base.model.dtype.itemsize * 8),
         train_dataset=Dataset.from_list(train),
         eval_dataset=Dataset.from_list(validation),
         peft_config=LoraConfig(
@@ -69,8 +69,8 @@ def make_trainer(
     return trainer
 
 
-def _arguments(settings: TuneSettings, folder: Path, steps: int) -> Any:
-    """Return the arguments of the trainer, given the steps of an epoch."""
+def _arguments(settings: TuneSettings, folder: Path, steps: int, bits: int) -> Any:
+    """Return the arguments of the trainer, given the steps of an epoch and the bits of a weight."""
     import torch
     from trl import SFTConfig
 
@@ -89,7 +89,8 @@ def _arguments(settings: TuneSettings, folder: Path, steps: int) -> Any:
         per_device_eval_batch_size=together,
         gradient_accumulation_steps=settings.batch // together,
         gradient_checkpointing=None,  # which is off: time is short, memory is not
-        bf16=on_gpu,
+        bf16=bits == 16,  # what is learned keeps 32
+        use_cpu=not on_gpu,
         dataloader_pin_memory=on_gpu,
         seed=settings.seed,
         eval_strategy="steps",

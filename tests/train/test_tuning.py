@@ -184,6 +184,20 @@ def test_a_folder_of_hugging_face_is_the_same_base(trained, tmp_path):
     assert again.tokenizer.chat_template == base.tokenizer.chat_template
 
 
+@pytest.mark.parametrize(("able", "bits"), [(True, 16), (False, 32)])
+def test_a_processor_that_reckons_in_16_bits_is_given_weights_of_16_and_the_adapter_has_32(
+    trained, tmp_path, monkeypatch, able, bits
+):
+    import torch
+
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": able})
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert load_base(trained.base).model.dtype.itemsize * 8 == bits
+    card = tune(trained.data, base=trained.base, out=tmp_path, settings=SETTINGS)
+    assert card.after < card.before / 2
+    assert {tensor.dtype for tensor in weights(tmp_path).values()} == {torch.float32}
+
+
 def test_a_base_that_cannot_be_tuned_is_named_with_the_way_out(tmp_path):
     from tests.train.tiny import write_tiny_model
 
