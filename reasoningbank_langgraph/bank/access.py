@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp, PutOp
@@ -15,7 +16,7 @@ from reasoningbank_langgraph.bank.branches import Branch
 from reasoningbank_langgraph.bank.examples import Recalled, Show
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, source_of
 from reasoningbank_langgraph.bank.minting.choice import check_policy, for_embedder
-from reasoningbank_langgraph.bank.operations import Ops, Result, arun, embedded_texts, rows_where, run
+from reasoningbank_langgraph.bank.operations import Ops, Result, arun, embedded_texts, in_any_order, rows_where, run
 from reasoningbank_langgraph.bank.rows.crediting import utility_of, visible_credits
 from reasoningbank_langgraph.bank.rows.ledger import completed
 from reasoningbank_langgraph.bank.searching import Question, Searched
@@ -110,9 +111,10 @@ class StoreAccess:
         return next(iter((yield from self._with_utility(found, [credit] if credit else []))), None)
 
     def _items(self) -> Ops[list[MemoryItem]]:
-        rows = yield from rows_where(self.namespace, {})
+        rows = yield from in_any_order(self.namespace, {})
         found = yield from items_then(self.namespace, self._past, rows)
-        credit = yield from rows_where(beside(self.namespace, CREDIT), {})
+        found.sort(key=attrgetter("created_at", "id"))
+        credit = yield from in_any_order(beside(self.namespace, CREDIT), {})
         return (yield from self._with_utility(found, credit))
 
     def _totals(self) -> Ops[Totals]:

@@ -121,9 +121,15 @@ def _add_records(
     """Write lessons and episodes and, in the same batch, what the experience says of the memory it was shown.
 
     Where its lessons were made anew since, or it was judged anew, no lesson is left to write: those are of the same
-    attempt.
+    attempt. Nor is one where it comes with another verdict than it has.
     """
-    episodes, overturned = yield from _new_episodes(namespace, left)
+    episodes, found = yield from _new_episodes(namespace, left)
+    overturned = any(row["earlier"] for _, row in found)
+    others = [(row, episode.outcome) for episode, row in found if row["outcome"] != episode.outcome]
+    if others and not overturned:
+        _warn_of_other_outcome(*others[0])
+        yield from _write(evidence)
+        return WeighedResult([row.key for row in (yield from _same_attempt(namespace, left))], 0)
     if left.episodes and not episodes:
         left = left._replace(usage={})
     names, reason = [op.key for op in episodes], _reason(left)
@@ -133,13 +139,13 @@ def _add_records(
         return WeighedResult([], 0)
     left = left._replace(items=[without_secrets(item) for item in left.items])
     experience, digest = left.items[0].experience_id, left.items[0].provenance.attempt_digest
-    identity = {"attempt_digest": digest} if digest else {"experience_id": experience}
-    same_attempt = yield from rows_where(namespace, identity)
+    same_attempt = yield from _same_attempt(namespace, left)
     before = LeftOut() if left.policy.only_appends else (yield from left_out(namespace, digest or experience))
     stored = {row.key: to_item(row) for row in same_attempt if row.value["experience_id"] == experience}
     known = [row.key for row in same_attempt]
     if (known and not stored) or before.experience_id not in ("", experience):
-        _warn_of_other_outcome([row.value for row in same_attempt], left.items[0])
+        if same_attempt:
+            _warn_of_other_outcome(same_attempt[0].value, left.items[0].outcome)
         yield from _write(evidence)
         return WeighedResult(known, 0)
     made_anew = any(item.redistil_run for item in stored.values())
@@ -209,15 +215,23 @@ def _reason(left: Experience) -> str:
     return f"learned from {outcomes}" + (f", judged by {judges}" if judges else "")
 
 
-def _new_episodes(namespace: Namespace, left: Experience) -> Ops[tuple[list[PutOp], bool]]:
-    """Return what writes the episodes that the bank lacks, and whether one that it has was judged anew."""
-    if not left.episodes:
-        return [], False
+def _new_episodes(
+    namespace: Namespace, left: Experience
+) -> Ops[tuple[list[PutOp], list[tuple[Episode, Mapping[str, Any]]]]]:
+    """Return what writes the episodes that the bank lacks, and the others, each with its row."""
     place = beside(namespace, EPISODES)
-    found = yield [GetOp(place, episode.id) for episode in left.episodes]
-    lacking = [episode for episode, row in zip(left.episodes, found, strict=True) if row is None]
-    puts = [put_episode(without_secrets(episode), place, **left.marks) for episode in lacking]
-    return puts, any(row.value.get("earlier") for row in found if row)
+    rows = (yield [GetOp(place, episode.id) for episode in left.episodes]) if left.episodes else []
+    pairs = list(zip(left.episodes, rows, strict=True))
+    puts = [put_episode(without_secrets(episode), place, **left.marks) for episode, row in pairs if row is None]
+    return puts, [(episode, {"earlier": (), **row.value}) for episode, row in pairs if row]
+
+
+def _same_attempt(namespace: Namespace, left: Experience) -> Ops[list[SearchItem]]:
+    """Return the lessons that the bank has of an attempt."""
+    first = (*left.items, *left.episodes)[0]
+    digest = first.provenance.attempt_digest
+    identity = {"attempt_digest": digest} if digest else {"experience_id": first.experience_id}
+    return (yield from rows_where(namespace, identity))
 
 
 def _write(ops: Sequence[PutOp]) -> Ops[None]:
@@ -225,13 +239,13 @@ def _write(ops: Sequence[PutOp]) -> Ops[None]:
         yield ops
 
 
-def _warn_of_other_outcome(stored: Sequence[Mapping[str, Any]], item: MemoryItem) -> None:
-    if stored and stored[0]["outcome"] != item.outcome:
+def _warn_of_other_outcome(stored: Mapping[str, Any], outcome: str) -> None:
+    if stored["outcome"] != outcome:
         logger.warning(
             "an attempt came again as %s and stays in the bank as %s: to learn it anew, forget(experience_id=%r) first",
-            item.outcome,
-            stored[0]["outcome"],
-            stored[0]["experience_id"],
+            outcome,
+            stored["outcome"],
+            stored["experience_id"],
         )
 
 

@@ -125,8 +125,8 @@ async def test_it_is_the_same_asynchronously():
     ],
 )
 def test_an_overturned_verdict_corrects_the_credit_of_the_lessons_that_were_shown(before, after):
-    def utility():
-        worth = bank.get(lesson).utility
+    def utility(moment=None):
+        worth = (bank.as_of(moment) if moment else bank).get(lesson).utility
         return Credit(worth.used, worth.helped, worth.hurt, worth.ties)
 
     store, bank = indexed_memory(), None
@@ -139,12 +139,15 @@ def test_an_overturned_verdict_corrects_the_credit_of_the_lessons_that_were_show
     said = GroupCredit(ids=(lesson,), credit=before, known_as=shown.id, provenance=shown.provenance)
     bank.add([], evidence=Evidence(credit=said))
     assert utility() == before
+    moments = [utc_now()]
     bank.resolve(shown.id, WRONG, model=learner(titles=("two",)))
     assert utility() == after
+    moments.append(utc_now())
     bank.add([], evidence=Evidence(credit=said))
     assert utility() == after
     bank.resolve(shown.id, RIGHT, model=learner())
     assert utility() == before
+    assert [utility(moment) for moment in moments] == [before, after]
 
 
 def test_the_verdict_on_any_rollout_of_a_group_can_be_overturned():

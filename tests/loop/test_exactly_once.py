@@ -12,7 +12,7 @@ from langgraph.store.memory import InMemoryStore
 from reasoningbank_langgraph import MemoryBank, MemoryItem, create_reasoning_bank
 from reasoningbank_langgraph.bank.writer_lock import writing
 from reasoningbank_langgraph.errors import InvalidRecordError, StoreCorruptedError, TooManyItemsError
-from reasoningbank_langgraph.records import Provenance
+from reasoningbank_langgraph.records import Episode, Provenance
 from tests.loop_fakes import indexed_memory, learner, solver
 
 CONFIG = {"configurable": {"thread_id": "t"}}
@@ -34,6 +34,18 @@ def item(number, experience="e1", digest="d1", **changes):
         "provenance": Provenance(attempt_digest=digest),
     }
     return MemoryItem(**{**values, **changes})
+
+
+def episode(outcome, experience):
+    source = Provenance(attempt_digest="d1")
+    made = {
+        "id": "ep",
+        "task": "add two apples",
+        "solution": "1 + 1 = 2",
+        "experience_id": experience,
+        "provenance": source,
+    }
+    return Episode(outcome=outcome, **made)
 
 
 @pytest.mark.parametrize("step", ["retrieve", "solve", "judge", "extract", "consolidate"])
@@ -119,6 +131,18 @@ def test_another_verdict_on_an_attempt_that_is_in_the_bank_is_said_not_to_change
     assert "forget(experience_id='e1')" in caplog.text
     bank(store).forget(experience_id="e1")
     assert bank(store).add([item(0, "e2", outcome="failure")]).added == 1
+
+
+@pytest.mark.parametrize("again", [(), ("e2",)], ids=["without lessons", "with lessons"])
+@pytest.mark.parametrize("first", [(), ("e1",)], ids=["had none", "had some"])
+def test_another_verdict_on_an_attempt_whose_episode_is_in_the_bank_adds_no_lesson_of_it(first, again, caplog):
+    store = indexed_memory()
+    bank(store).add([item(0, name) for name in first], episodes=[episode("success", "e1")])
+    before = store.search(("reasoningbank",), limit=99)
+    failures = [item(0, name, outcome="failure") for name in again]
+    assert bank(store).add(failures, episodes=[episode("failure", "e2")]) == ([f"{name}-0" for name in first], 0)
+    assert store.search(("reasoningbank",), limit=99) == before
+    assert "came again as failure and stays in the bank as success" in caplog.text
 
 
 async def test_the_async_side_writes_the_same():

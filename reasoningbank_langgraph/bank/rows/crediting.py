@@ -108,13 +108,19 @@ def _visible_groups(
 ) -> Ops[list[tuple[str, Mapping[str, Any]]]]:
     """Return what a branch may know of what groups said, each with the lesson of which they said it."""
     groups = [
-        (row.key, part_of_row(namespace, one["known_as"], one))
+        (row.key, part_of_row(namespace, one["known_as"], _then(one, past) if past else one))
         for row in rows
         for one in row.value["groups"]
         if past is None or one["since"] <= past.at
     ]
     is_visible = yield from visibility(namespace, branch, [group for _, group in groups])
     return [(name, group.value) for name, group in groups if is_visible(group)]
+
+
+def _then(group: Mapping[str, Any], past: Past) -> Mapping[str, Any]:
+    """Return what a group said at a moment, before its verdict was overturned. Old rows do not tell when that was."""
+    later = sum(time > past.at for time in group.get("turned", ()))
+    return {**group, "credit": group["earlier"][-later]} if later else group
 
 
 def turned_credit(namespace: Namespace, digest: str, shown: Collection[str], *, right: bool) -> Ops[list[PutOp]]:
@@ -150,7 +156,8 @@ def _turned(group: Mapping[str, Any], *, with_it: bool, right: bool) -> dict[str
         turned = Credit(credit.shown, int(with_it == right), int(with_it != right))
     elif credit.pairs == 1:
         turned = Credit(credit.shown, ties=1)
-    return {**group, "credit": list(turned), "earlier": [*earlier, group["credit"]]}
+    since = {"earlier": [*earlier, group["credit"]], "turned": [*group.get("turned", ()), micros(utc_now())]}
+    return {**group, "credit": list(turned), **since}
 
 
 def utility_of(credit: Credit) -> Utility:

@@ -20,6 +20,10 @@ _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _REMOVED = re.compile(r"\[[a-z ]+ removed\]")
+_UNSEEN = "[\u00ad\u200c-\u200f\ufe0e\ufe0f]"
+_OF_WRITING = re.compile(f"(?<!{_UNSEEN}){_UNSEEN}{{1,2}}(?!{_UNSEEN})")
+"""What is not seen and belongs to ordinary text: joiners, marks of direction, the coloured form of a sign. A longer run
+says something that no reader sees."""
 _NOTES = re.compile(r"\b(?:notes?|lessons?)\b", re.IGNORECASE)
 
 Pair = tuple[Solution, Solution]
@@ -47,7 +51,7 @@ def unfit(solution: Solution) -> str:
 
 def _is_plain(text: str) -> bool:
     """Say whether a text holds no special token, turn, link or fence; blocks of code are text."""
-    bare = text.replace("```", "").replace("\r\n", "\n")
+    bare = _OF_WRITING.sub("", text.replace("```", "").replace("\r\n", "\n"))
     return clean_text(bare) == bare
 
 
