@@ -51,6 +51,8 @@ class Reader:
         if found is None:
             raise LookupError("the checkpointer does not hold it any more")
         values, broken = found.checkpoint["channel_values"], _broken(found)
+        if isinstance(values.get("__end__"), str):
+            return State(self._of_function(found), broken)
         of_loop = isinstance(values.get("attempt"), Mapping)
         graph = self._graph
         if of_loop and (graph is None or "attempt" not in graph.channels):
@@ -60,6 +62,13 @@ class Reader:
         known = graph.get_state(config)
         others = values if graph is self._loop else {}
         return State({**others, **_mapping(known.values)}, broken or ("unfinished" if known.next else None))
+
+    def _of_function(self, found: CheckpointTuple) -> Mapping[str, Any]:
+        """Return what an `@entrypoint` that returns text was called with, and the text, as the channels of a graph."""
+        called = self.saver.get_tuple(found.parent_config) if found.parent_config else None
+        task = called.checkpoint["channel_values"].get("__start__") if called else None
+        told = {self.names.task: task, self.names.answer: found.checkpoint["channel_values"]["__end__"]}
+        return {name: text for name, text in told.items() if isinstance(name, str)}
 
 
 def names_in(graph: Graph | None, task: Selector | None, answer: Selector | None, messages: Selector | None) -> Any:

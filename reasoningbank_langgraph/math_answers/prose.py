@@ -30,7 +30,7 @@ _PARTS |= {f"{word[:-1]}ieth": 10 * value for value, word in enumerate(_TENS.spl
 _PARTS |= {"halve": 2, "quarter": 4, "twelfth": 12, "hundredth": 100, "thousandth": 1000}
 
 _SMALL = rf"(?:(?:{_TENS})(?:[- ](?:{_ONES}))?|{_TEENS}|{_ONES})"
-_HUNDREDS = rf"(?:(?:{_ONES}|a)[- ]hundred(?:(?: and)?[- ]{_SMALL})?|{_SMALL})"
+_HUNDREDS = rf"(?:(?:{_SMALL}|a)[- ]hundred(?:(?: and)?[- ]{_SMALL})?|{_SMALL})"
 _WHOLE = rf"(?:(?:{_HUNDREDS}|a) (?:{'|'.join(_SCALES)})(?:,?(?: and)? {_HUNDREDS})?|{_HUNDREDS}|zero)"
 _SINGLE = rf"(?:an?|\d+|{_TEENS}|{_ONES})"
 

@@ -212,6 +212,9 @@ def _normal(words: str, power: str) -> str:
     words, caret, inline = words.partition("^")
     if caret:
         power = inline.strip("{} ")
+    for suffix, meaning in ((" squared", "2"), (" cubed", "3")):
+        if words.endswith(suffix) and not power:
+            words, power = words.removesuffix(suffix), meaning
     parts = [_singular(word) for word in words.split("/")]
     for prefix, meaning in (("square ", "2"), ("cubic ", "3")):
         if parts[0].startswith(prefix):

@@ -1,9 +1,12 @@
 """Each turn of the user is an attempt, in threads of graphs that never knew this package."""
 
+from contextlib import suppress
+
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langchain_core.tools import tool
+from langgraph.func import entrypoint
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from typing_extensions import TypedDict
@@ -109,6 +112,23 @@ def test_a_graph_without_messages_is_read_by_the_names_of_its_channels(past):
     assert past.tasks() == ["one", "two"]
     assert past.learn(builder, task=lambda state: state["question"], answer="reply").learned == 0
     assert past.learn(namespace="other").reasons == {"no_task": 3}
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_an_entrypoint_from_text_to_text_gives_an_attempt_for_each_run_that_ended(past, known):
+    @entrypoint(checkpointer=past.saver)
+    def flow(asked):
+        return f"the answer to {asked}" if asked != "fail" else 1 / 0
+
+    for asked in ("What is 2 + 3?", "fail", "And 4 + 5?", {"numbers": [6, 7]}):
+        with suppress(ZeroDivisionError):
+            flow.invoke(asked, config())
+    coverage = past.learn(flow if known else None)
+    assert coverage.learned == 2
+    assert [(one.task, one.answer) for one in past.bank().episodes()] == [
+        ("What is 2 + 3?", "the answer to What is 2 + 3?"),
+        ("And 4 + 5?", "the answer to And 4 + 5?"),
+    ]
 
 
 def test_lessons_that_a_message_showed_are_not_learned_back(past):
