@@ -42,12 +42,14 @@ ChangeKind = Literal[
     "linked",
     "merged",
     "evicted",
+    "contradicted",
 ]
 """What happened. `added`: learned from an attempt; `replaced`: written over by a retry that distilled other lessons;
 `superseded`, `quarantined`, `pruned`, `evicted`: taken out of use, and `released`: in use again; `credited`: known to
 help or to do harm; `switched`: by the guard, on or off; `imported`: from a file; `forgotten`: removed for good;
 `redistilled`: made anew; `undone`: as before a redistillation, a pruning or an import that failed; `resolved`: judged
-later; `skipped`, `linked`, `merged`: what became of a near copy."""
+later; `skipped`, `linked`, `merged`: what became of a near copy; `contradicted`: held by a model to contradict other
+lessons, or no more."""
 State = dict[str, Any]
 
 

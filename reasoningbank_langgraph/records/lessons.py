@@ -107,6 +107,8 @@ class MemoryItem(Record):
     """The run of `MemoryBank.redistil` that made it; empty for a lesson of the first distillation."""
     near: str = ""
     """Id of a lesson that says nearly the same, and stands for all that do; a search shows one of them."""
+    contradicts: tuple[str, ...] = ()
+    """Ids of older lessons for the same situation that give opposite advice, in the opinion of a model."""
     overturned: Outcome | None = None
     """The verdict it was learned under, if another one took it out of use; an equal one brings it back."""
     disproved: Outcome | None = None
@@ -123,7 +125,7 @@ class MemoryItem(Record):
 
     @model_serializer(mode="wrap")
     def _as_older_versions_read_it(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_empty(serialise(self), "redistil_run", "near", "later_verdict", *NEVER_OUT)
+        return without_empty(serialise(self), "redistil_run", "near", "contradicts", "later_verdict", *NEVER_OUT)
 
     @model_validator(mode="after")
     def _within_caps(self) -> Self:

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from reasoningbank_langgraph import MemoryBank
-from reasoningbank_langgraph.errors import ModelUnavailableError
+from reasoningbank_langgraph.errors import ModelUnavailableError, PastBankError
+from reasoningbank_langgraph.records import utc_now
 from reasoningbank_langgraph.testing import ScriptedChatModel
 from tests.bank.test_forgetting import NAMESPACE, lesson
 from tests.loop_fakes import Switched, indexed_memory
@@ -88,6 +89,39 @@ def test_contradictions_are_drawn_on_request():
     assert "contradicts" in drawn.graphml()
     assert "-->|contradicts|" in drawn.mermaid()
     assert "contradicts" not in bank.graph().mermaid()
+
+
+async def test_what_is_kept_is_a_field_of_the_newer_lesson_until_the_model_says_otherwise():
+    bank = filled()
+    bank.contradictions(says(), keep=True)
+    assert {item.id: item.contradicts for item in bank.items()} == {"round": (), "exact": ("round",), "far": ()}
+    assert [bank.why(name).contradicts for name in ("round", "exact", "far")] == [["exact"], ["round"], []]
+    assert "-->|contradicts|" in bank.graph().mermaid()
+    assert bank.graph().with_contradictions(bank.contradictions(says()).found) == bank.graph()
+    log = bank.log()
+    assert (log[-1].kind, log[-1].ids, log[-1].after) == ("contradicted", ("exact",), {"contradicts": ["round"]})
+    await bank.acontradictions(says(), keep=True)
+    bank.contradictions(ScriptedChatModel(["I cannot say."]), keep=True)
+    assert bank.log() == log
+    await bank.acontradictions(says(opposite=False), keep=True)
+    assert not any(item.contradicts for item in bank.items())
+    assert bank.verify_log().ok
+
+
+def test_what_is_kept_goes_with_an_export_and_is_still_found_by_a_search(tmp_path):
+    bank, other = filled(), MemoryBank(indexed_memory(), NAMESPACE)
+    bank.contradictions(says(), keep=True)
+    bank.export_jsonl(tmp_path / "bank.jsonl")
+    other.import_jsonl(tmp_path / "bank.jsonl")
+    assert {item.id: item.contradicts for item in other.items()} == {item.id: item.contradicts for item in bank.items()}
+    assert [one.item.id for one in bank.search("round last", k=1)] == ["exact"]
+
+
+def test_a_bank_of_the_past_keeps_nothing_and_asks_no_model():
+    bank, model = filled(), says()
+    with pytest.raises(PastBankError):
+        bank.as_of(utc_now()).contradictions(model, keep=True)
+    assert model.calls == []
 
 
 def test_mistakes_are_named():

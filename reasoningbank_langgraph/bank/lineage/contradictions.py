@@ -1,4 +1,4 @@
-"""Lessons for the same situation that give opposite advice: found by a model on request, listed and not changed."""
+"""Lessons for the same situation that give opposite advice: found by a model on request, listed and never resolved."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.messages import HumanMessage, SystemMessage
+from langgraph.store.base import PutOp
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.bank.access import StoreAccess
-from reasoningbank_langgraph.bank.item_values import find, lesson_text, matched_text
-from reasoningbank_langgraph.bank.operations import Ops
+from reasoningbank_langgraph.bank.item_values import find, lesson_text, matched_text, rewrite
+from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.bank.rows.ledger import draft
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
 from reasoningbank_langgraph.chat.model_caller import ModelCaller
 from reasoningbank_langgraph.chat.models import ModelLike
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _NEIGHBOURS = 8
 _AT_ONCE = 100
 _MAX_TOKENS = 300
+_CONTRADICTS = "contradicts"
+_ASKED = "a model was asked"
 _SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"why": {"type": "string"}, "opposite": {"type": "boolean"}},
@@ -67,9 +71,15 @@ class Contradicting(StoreAccess):
     """Part of `MemoryBank`: what finds lessons that contradict each other."""
 
     def contradictions(
-        self, model: ModelLike, *, max_pairs: int = 100, min_score: float = 0.5, time_limit: float = 120.0
+        self,
+        model: ModelLike,
+        *,
+        max_pairs: int = 100,
+        min_score: float = 0.5,
+        time_limit: float = 120.0,
+        keep: bool = False,
     ) -> Contradictions:
-        """Ask a model which similar lessons in use give opposite advice. Nothing is changed: that is for a person.
+        """Ask a model which similar lessons in use give opposite advice. None is set aside: that is for a person.
 
         Lessons are compared with the eight that are most similar, whatever their outcome. It embeds each lesson once
         and calls the model once a pair. A store without an index has no similar lessons.
@@ -79,22 +89,41 @@ class Contradicting(StoreAccess):
             max_pairs: how many pairs it is asked about.
             min_score: lowest similarity of a pair, 0..1.
             time_limit: seconds one call may take.
+            keep: write into `contradicts` of the newer lesson of a pair what the model said of it, which `why` and
+                `graph` then show.
 
         Raises:
             ModelUnavailableError: the name stands for no model. A call that fails is no error: see `Contradictions`.
             ValueError: `max_pairs` is below 1.
+            PastBankError: `keep`, and this bank came from `as_of()` and is read-only.
         """
         caller = _caller(model, max_pairs, time_limit)
+        if keep:
+            self._require_present()
         pairs, config = self._read(self._similar_pairs(min_score)), self.tally.config("contradictions")
-        return _listed(pairs, [caller.run(_dialogue(pair), config) for pair in pairs[:max_pairs]])
+        answers = [caller.run(_dialogue(pair), config) for pair in pairs[:max_pairs]]
+        if keep:
+            self._write(self._keep(pairs, answers))
+        return _listed(pairs, answers)
 
     async def acontradictions(
-        self, model: ModelLike, *, max_pairs: int = 100, min_score: float = 0.5, time_limit: float = 120.0
+        self,
+        model: ModelLike,
+        *,
+        max_pairs: int = 100,
+        min_score: float = 0.5,
+        time_limit: float = 120.0,
+        keep: bool = False,
     ) -> Contradictions:
         """Async form of `contradictions`."""
         caller = _caller(model, max_pairs, time_limit)
+        if keep:
+            self._require_present()
         pairs, config = await self._aread(self._similar_pairs(min_score)), self.tally.config("contradictions")
-        return _listed(pairs, [await caller.arun(_dialogue(pair), config) for pair in pairs[:max_pairs]])
+        answers = [await caller.arun(_dialogue(pair), config) for pair in pairs[:max_pairs]]
+        if keep:
+            await self._awrite(self._keep(pairs, answers))
+        return _listed(pairs, answers)
 
     def _similar_pairs(self, min_score: float) -> Ops[list[tuple[MemoryItem, MemoryItem]]]:
         """Return pairs of lessons in use, the most similar first, the older lesson of each first."""
@@ -110,6 +139,23 @@ class Contradicting(StoreAccess):
                 scores |= _better(item.id, hits, active, scores)
         near = sorted((pair for pair, score in scores.items() if score >= min_score), key=lambda pair: -scores[pair])
         return [(active[first], active[second]) for first, second in near]
+
+    def _keep(self, pairs: Sequence[tuple[MemoryItem, MemoryItem]], answers: Sequence[_Answer]) -> Ops[None]:
+        """Write what the model said of each pair, as far as it could be read and the lesson is still there."""
+        rows = {row.key: row.value for row in (yield from rows_where(self.namespace, {}))}
+        named = {name: list(value.get(_CONTRADICTS, ())) for name, value in rows.items()}
+        for (first, second), answer in zip(pairs, answers, strict=False):
+            if answer.opposite is not None and second.id in named:
+                others = [name for name in named[second.id] if name != first.id]
+                named[second.id] = [*others, first.id] if answer.opposite else others
+        puts = list[PutOp]()
+        for name, value in rows.items():
+            before, after = ({_CONTRADICTS: list(ids)} for ids in (value.get(_CONTRADICTS, ()), named[name]))
+            if before != after:
+                puts.append(rewrite(self.namespace, name, {**value, **after}))
+                puts += draft(self.namespace, "contradicted", [name], before=before, after=after, reason=_ASKED)
+        if puts:
+            yield puts
 
 
 def _caller(model: ModelLike, max_pairs: int, time_limit: float) -> ModelCaller:

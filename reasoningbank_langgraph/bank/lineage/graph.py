@@ -59,8 +59,9 @@ class MemoryGraph(NamedTuple):
         return cls([*nodes, *(Node(name, "gone") for name in named if name not in known)], edges)
 
     def with_contradictions(self, found: Iterable[Contradiction]) -> MemoryGraph:
-        """Return the graph with what `MemoryBank.contradictions` found, which no record keeps."""
-        return self._replace(edges=[*self.edges, *(Edge(one.first, one.second, "contradicts") for one in found)])
+        """Return the graph with what `MemoryBank.contradictions` found and did not keep."""
+        edges = [*self.edges, *(Edge(one.first, one.second, "contradicts") for one in found)]
+        return self._replace(edges=list(dict.fromkeys(edges)))
 
     def graphml(self) -> str:
         """Return the graph as GraphML, which Gephi, yEd and networkx read."""
@@ -97,6 +98,7 @@ def _edges(items: Iterable[MemoryItem], episodes: Iterable[Episode]) -> Iterator
         yield from (Edge(name, item.id, "taught") for name in by_experience.get(item.experience_id, ()))
         yield from (Edge(name, item.id, "shown to") for name in item.provenance.memory_ids_used)
         yield from (Edge(name, item.id, "superseded by") for name in item.supersedes)
+        yield from (Edge(name, item.id, "contradicts") for name in item.contradicts)
 
 
 def _xml(text: str) -> str:

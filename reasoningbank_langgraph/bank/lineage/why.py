@@ -35,6 +35,8 @@ class Why(NamedTuple):
     """Of an episode: the lessons that were learned from it."""
     changes: Sequence[Change]
     """Rows of the ledger that name it, oldest first."""
+    contradicts: Sequence[str] = ()
+    """Lessons that give opposite advice, where `MemoryBank.contradictions` kept what a model said."""
 
 
 class Explaining(Logged):
@@ -76,6 +78,7 @@ class Explaining(Logged):
             shown_to=after["shown to"],
             taught=after["taught"],
             changes=[change for change in (yield from self._log()) if name in change.ids],
+            contradicts=[*before["contradicts"], *after["contradicts"]],
         )
 
 

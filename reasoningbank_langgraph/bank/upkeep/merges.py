@@ -156,6 +156,7 @@ def _merged(items: Sequence[MemoryItem], text: Mapping[str, str]) -> MemoryItem:
         "supersedes": tuple(item.id for item in items),
         "provenance": Provenance(),
         "near": "",
+        "contradicts": (),
         "redistil_run": "",
         "later_verdict": None,
         **NEVER_OUT,

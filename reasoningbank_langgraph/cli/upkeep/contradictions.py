@@ -29,9 +29,10 @@ def contradictions(
     namespace: Annotated[str, typer.Option(help="Namespace of the lessons, as `bank show` prints it.")],
     model: Annotated[str | None, typer.Option(help="Model that compares, named as in `solve`.")] = None,
     max_pairs: Annotated[int, typer.Option(min=1, help="How many similar pairs it is asked about.")] = 100,
+    keep: Annotated[bool, typer.Option("--keep", help="Write it down, for `bank why` and `bank graph`.")] = False,
     bank: BankFolder = DEFAULT_FOLDER,
 ) -> None:
-    """List similar lessons that give opposite advice, in the opinion of a model; nothing is changed.
+    """List similar lessons that give opposite advice, in the opinion of a model; none is set aside.
 
     The packaged embedder must be that of the bank.
     """
@@ -39,7 +40,7 @@ def contradictions(
     with open_to_embed(bank, "MemoryBank(store, ...).contradictions(model)") as store:
         memory = filled_bank(store, namespace)
         with loaded_model(model) as resolved:
-            found = memory.contradictions(resolved.chat, max_pairs=max_pairs, time_limit=TIME_LIMIT)
+            found = memory.contradictions(resolved.chat, max_pairs=max_pairs, time_limit=TIME_LIMIT, keep=keep)
         _print(memory, found)
     if found.asked and found.unclear == found.asked:
         raise typer.Exit(1)

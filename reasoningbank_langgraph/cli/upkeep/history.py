@@ -121,6 +121,7 @@ def _print_why(found: Why, nodes: dict[str, Node]) -> None:
         ("its attempt was shown", found.was_shown),
         ("took the place of", found.supersedes),
         ("its place was taken by", found.superseded_by),
+        ("contradicts", found.contradicts),
         ("was shown to", found.shown_to),
         ("taught", found.taught),
     ):
