@@ -19,9 +19,9 @@ def folder(monkeypatch, tmp_path):
     return tmp_path / "bank"
 
 
-def listed(folder, monkeypatch, reply):
+def listed(folder, monkeypatch, reply, *options):
     choose(monkeypatch, ScriptedChatModel(lambda _: reply))
-    return call("contradictions", "--namespace", "m", "--model", "any", "--bank", folder)
+    return call("contradictions", "--namespace", "m", "--model", "any", "--bank", folder, *options)
 
 
 def test_both_lessons_are_named_with_the_reason(folder, monkeypatch):
@@ -33,6 +33,13 @@ def test_both_lessons_are_named_with_the_reason(folder, monkeypatch):
         "      one rounds,[31m one does not\n"
         "1 pair compared, 1 opposite, 0 unclear, 0 not compared\n"
     )
+
+
+@pytest.mark.parametrize("options", [(), ("--keep",)])
+def test_why_tells_of_it_where_it_was_kept(options, folder, monkeypatch):
+    listed(folder, monkeypatch, json.dumps({"why": "one rounds", "opposite": True}), *options)
+    told = call("why", "exact", "--namespace", "m", "--bank", folder).output
+    assert ("contradicts round" in told) is bool(options)
 
 
 def test_a_model_that_says_nothing_readable_is_an_error(folder, monkeypatch):
