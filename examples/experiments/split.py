@@ -2,12 +2,17 @@
 
 python examples/experiments/split.py --problems multiarith.jsonl --train 60 --test 100 --seed 0 --out .
 
-Writes NAME-train.jsonl and NAME-test.jsonl; the lines are copied as they are.
+Writes NAME-train.jsonl and NAME-test.jsonl; the lines are copied as they are. With `--apart-from FILE` only problems are
+drawn that are none of FILE's, near copies of none, and give none away by their answer: a harvest would leave them out.
 """
 
 import argparse
 import random
 from pathlib import Path
+
+from reasoningbank_langgraph.embeddings import default_embeddings
+from reasoningbank_langgraph.math_solver.problems import read_problems
+from reasoningbank_langgraph.train.harvest.held_out import HeldOut
 
 
 def main() -> None:
@@ -16,10 +21,14 @@ def main() -> None:
     parser.add_argument("--problems", type=Path, required=True)
     parser.add_argument("--train", type=int, default=60, help="lines to learn from")
     parser.add_argument("--test", type=int, default=100, help="lines to compare on")
+    parser.add_argument("--apart-from", type=Path, metavar="FILE", help="problems that no line may give away")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path(), help="folder of the two files")
     options = parser.parse_args()
     lines = [line for line in options.problems.read_bytes().split(b"\n") if line.strip()]
+    if options.apart_from:
+        leaks = leaking(options.problems, options.apart_from)
+        lines = [line for number, line in enumerate(lines) if number not in leaks]
     if len(lines) < options.train + options.test:
         parser.error(f"{options.problems} has {len(lines)} problems, {options.train + options.test} are asked for")
     random.Random(options.seed).shuffle(lines)  # noqa: S311 - no secret
@@ -29,6 +38,12 @@ def main() -> None:
         path = options.out / f"{options.problems.stem}-{name}.jsonl"
         path.write_bytes(b"".join(line + b"\n" for line in part))
         print(f"{path}: {len(part)} problems")
+
+
+def leaking(problems: Path, held_out: Path) -> dict[int, str]:
+    """Return which problems of a file, by their place, give away one of those held out, and why."""
+    told = [(problem.text, problem.answer or "") for problem in read_problems(problems)]
+    return HeldOut.in_files([held_out], default_embeddings()).leaks_of(told)
 
 
 if __name__ == "__main__":

@@ -228,7 +228,8 @@ def _new_episodes(
 
 def _same_attempt(namespace: Namespace, left: Experience) -> Ops[list[SearchItem]]:
     """Return the lessons that the bank has of an attempt."""
-    first = (*left.items, *left.episodes)[0]
+    records: list[MemoryItem | Episode] = [*left.items, *left.episodes]
+    first = records[0]
     digest = first.provenance.attempt_digest
     identity = {"attempt_digest": digest} if digest else {"experience_id": first.experience_id}
     return (yield from rows_where(namespace, identity))

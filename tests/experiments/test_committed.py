@@ -114,3 +114,18 @@ def test_problems_are_split_by_a_seed_and_no_problem_is_in_both(tmp_path):
         assert (len(train), len(test)) == (4, 5)
         assert sorted([*train, *test]) == sorted(every)
     assert train != every[:4]
+
+
+@pytest.mark.real_model
+def test_no_problem_that_is_drawn_apart_from_others_gives_one_of_them_away(tmp_path):
+    texts = [f"Ann has {number} pears and eats {number + 3}0 nuts. How many?" for number in range(9)]
+    every = [json.dumps({"id": str(number), "problem": text, "answer": "1"}) for number, text in enumerate(texts)]
+    (tmp_path / "all.jsonl").write_text("\n".join(every))
+    (tmp_path / "held-out.jsonl").write_text(json.dumps({"id": "x", "problem": "A train goes west.", "answer": "7"}))
+    asked = ["--problems", tmp_path / "all.jsonl", "--train", "9", "--test", "0", "--out", tmp_path]
+    command = [sys.executable, EXAMPLES / "split.py", *asked, "--apart-from"]
+    subprocess.run([*command, tmp_path / "held-out.jsonl"], check=True, capture_output=True)
+    assert sorted((tmp_path / "all-train.jsonl").read_text().splitlines()) == sorted(every)
+    (tmp_path / "held-out.jsonl").write_text(every[0])
+    refused = subprocess.run([*command, tmp_path / "held-out.jsonl"], capture_output=True, text=True, check=False)
+    assert "has 0 problems, 9 are asked for" in refused.stderr

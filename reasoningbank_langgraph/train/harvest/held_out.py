@@ -83,7 +83,10 @@ class HeldOut:
 
     def leaks(self, solutions: Sequence[Solution]) -> dict[int, str]:
         """Return why solutions would give a problem away, by their place; those that would not are not there."""
-        told = [(solution.task, solution.text) for solution in solutions]
+        return self.leaks_of([(solution.task, solution.text) for solution in solutions])
+
+    def leaks_of(self, told: Sequence[Told]) -> dict[int, str]:
+        """Return the same of tasks and what is said of each."""
         first = (next(found, None) for found in self._found(told))
         return {place: leak[1] for place, leak in enumerate(first) if leak}
 
