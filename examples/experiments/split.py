@@ -2,8 +2,8 @@
 
 python examples/experiments/split.py --problems multiarith.jsonl --train 60 --test 100 --seed 0 --out .
 
-Writes NAME-train.jsonl and NAME-test.jsonl; the lines are copied as they are. With `--apart-from FILE` only problems are
-drawn that are none of FILE's, near copies of none, and give none away by their answer: a harvest would leave them out.
+Writes NAME-train.jsonl and NAME-test.jsonl; the lines are copied as they are. With `--apart-from FILE` none is drawn
+that is one of FILE's, a near copy of one, or gives one away by its answer: a harvest would leave it out.
 """
 
 import argparse
