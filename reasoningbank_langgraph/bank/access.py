@@ -16,7 +16,7 @@ from reasoningbank_langgraph.bank.branches import Branch
 from reasoningbank_langgraph.bank.examples import Recalled, Show
 from reasoningbank_langgraph.bank.item_values import Match, Namespace, source_of
 from reasoningbank_langgraph.bank.minting.choice import check_policy, for_embedder
-from reasoningbank_langgraph.bank.operations import Ops, Result, arun, embedded_texts, in_any_order, rows_where, run
+from reasoningbank_langgraph.bank.operations import Ops, Result, arun, embedded_texts, in_any_order, run
 from reasoningbank_langgraph.bank.rows.crediting import utility_of, visible_credits
 from reasoningbank_langgraph.bank.rows.ledger import completed
 from reasoningbank_langgraph.bank.searching import Question, Searched
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.policies import Evidence, PolicyLike
     from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt, RetrievedExample
     from reasoningbank_langgraph.records.usage import Usage
+
+
+_OLDEST_FIRST = attrgetter("created_at", "id")
 
 
 class Totals(NamedTuple):
@@ -112,8 +115,7 @@ class StoreAccess:
 
     def _items(self) -> Ops[list[MemoryItem]]:
         rows = yield from in_any_order(self.namespace, {})
-        found = yield from items_then(self.namespace, self._past, rows)
-        found.sort(key=attrgetter("created_at", "id"))
+        found = sorted((yield from items_then(self.namespace, self._past, rows)), key=_OLDEST_FIRST)
         credit = yield from in_any_order(beside(self.namespace, CREDIT), {})
         return (yield from self._with_utility(found, credit))
 
@@ -139,11 +141,11 @@ class StoreAccess:
 
     def _episodes(self) -> Ops[list[Episode]]:
         rows = yield from self._rows(beside(self.namespace, EPISODES))
-        return (yield from episodes_then(self.namespace, self._past, rows))
+        return sorted((yield from episodes_then(self.namespace, self._past, rows)), key=_OLDEST_FIRST)
 
     def _rows(self, namespace: Namespace, where: Mapping[str, Any] | None = None) -> Ops[Sequence[Any]]:
-        """Return the rows of a namespace that meet a filter, as they are now or were then."""
-        rows: Sequence[Any] = yield from rows_where(namespace, where or {})
+        """Return the rows that meet a filter, as they are now or were then, in the order of the store."""
+        rows: Sequence[Any] = yield from in_any_order(namespace, where or {})
         return (yield from rows_then(namespace, self._past, rows)) if self._past else rows
 
     def _read(self, operation: Ops[Result]) -> Result:
