@@ -50,7 +50,7 @@ def test_a_run_says_what_the_code_makes_of_its_figures_and_whether_it_can_be_rec
     page = (path / "report.html").read_text(encoding="utf-8")
     if (path / "results.jsonl").exists():
         recomputed = summarise(Results(path).rows, summary.config, summary.leaks.near_duplicates, summary.origin,
-                               summary.leaks)  # fmt: skip
+                               summary.leaks, summary.adapters)  # fmt: skip
         assert figures(recomputed) == figures(summary)
     else:
         assert "rows of this run were not kept, so its figures cannot be recomputed" in summary.notes[0]
