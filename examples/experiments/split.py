@@ -10,10 +10,6 @@ import argparse
 import random
 from pathlib import Path
 
-from reasoningbank_langgraph.embeddings import default_embeddings
-from reasoningbank_langgraph.math_solver.problems import read_problems
-from reasoningbank_langgraph.train.harvest.held_out import HeldOut
-
 
 def main() -> None:
     """Write the two files."""
@@ -42,6 +38,10 @@ def main() -> None:
 
 def leaking(problems: Path, held_out: Path) -> dict[int, str]:
     """Return which problems of a file, by their place, give away one of those held out, and why."""
+    from reasoningbank_langgraph.embeddings import default_embeddings
+    from reasoningbank_langgraph.math_solver.problems import read_problems
+    from reasoningbank_langgraph.train.harvest.held_out import HeldOut
+
     told = [(problem.text, problem.answer or "") for problem in read_problems(problems)]
     return HeldOut.in_files([held_out], default_embeddings()).leaks_of(told)
 

@@ -2,17 +2,20 @@
 
 import html
 import json
+import runpy
 import subprocess
 import sys
 
 import pytest
 
+from reasoningbank_langgraph import embeddings
 from reasoningbank_langgraph.experiments.config import ExperimentConfig
 from reasoningbank_langgraph.experiments.results import Results
 from reasoningbank_langgraph.experiments.stats import detectable, mean_difference
 from reasoningbank_langgraph.experiments.summarise import summarise
 from reasoningbank_langgraph.experiments.summary import Origin, Summary
 from reasoningbank_langgraph.experiments.wording import heading, headline, points, points_interval, sentence
+from reasoningbank_langgraph.testing import HashEmbeddings
 
 from ..conftest import REPOSITORY, table_cells  # noqa: TID252 - the folder of the tests
 from .fake_rows import needs_extra
@@ -116,16 +119,17 @@ def test_problems_are_split_by_a_seed_and_no_problem_is_in_both(tmp_path):
     assert train != every[:4]
 
 
-@pytest.mark.real_model
-def test_no_problem_that_is_drawn_apart_from_others_gives_one_of_them_away(tmp_path):
+def test_no_problem_that_is_drawn_apart_from_others_gives_one_of_them_away(tmp_path, monkeypatch):
+    monkeypatch.setattr(embeddings, "default_embeddings", HashEmbeddings)
     texts = [f"Ann has {number} pears and eats {number + 3}0 nuts. How many?" for number in range(9)]
     every = [json.dumps({"id": str(number), "problem": text, "answer": "1"}) for number, text in enumerate(texts)]
     (tmp_path / "all.jsonl").write_text("\n".join(every))
     (tmp_path / "held-out.jsonl").write_text(json.dumps({"id": "x", "problem": "A train goes west.", "answer": "7"}))
     asked = ["--problems", tmp_path / "all.jsonl", "--train", "9", "--test", "0", "--out", tmp_path]
-    command = [sys.executable, EXAMPLES / "split.py", *asked, "--apart-from"]
-    subprocess.run([*command, tmp_path / "held-out.jsonl"], check=True, capture_output=True)
+    asked += ["--apart-from", tmp_path / "held-out.jsonl"]
+    monkeypatch.setattr(sys, "argv", ["split.py", *map(str, asked)])
+    runpy.run_path(str(EXAMPLES / "split.py"), run_name="__main__")
     assert sorted((tmp_path / "all-train.jsonl").read_text().splitlines()) == sorted(every)
     (tmp_path / "held-out.jsonl").write_text(every[0])
-    refused = subprocess.run([*command, tmp_path / "held-out.jsonl"], capture_output=True, text=True, check=False)
-    assert "has 0 problems, 9 are asked for" in refused.stderr
+    with pytest.raises(SystemExit):
+        runpy.run_path(str(EXAMPLES / "split.py"), run_name="__main__")
