@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph.store.base import GetOp, PutOp
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
     from reasoningbank_langgraph.policies import Evidence, PolicyLike
     from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt, RetrievedExample
     from reasoningbank_langgraph.records.usage import Usage
-
-
-_OLDEST_FIRST = attrgetter("created_at", "id")
 
 
 class Totals(NamedTuple):
@@ -115,7 +111,7 @@ class StoreAccess:
 
     def _items(self) -> Ops[list[MemoryItem]]:
         rows = yield from in_any_order(self.namespace, {})
-        found = sorted((yield from items_then(self.namespace, self._past, rows)), key=_OLDEST_FIRST)
+        found = yield from items_then(self.namespace, self._past, rows)
         credit = yield from in_any_order(beside(self.namespace, CREDIT), {})
         return (yield from self._with_utility(found, credit))
 
@@ -141,7 +137,7 @@ class StoreAccess:
 
     def _episodes(self) -> Ops[list[Episode]]:
         rows = yield from self._rows(beside(self.namespace, EPISODES))
-        return sorted((yield from episodes_then(self.namespace, self._past, rows)), key=_OLDEST_FIRST)
+        return (yield from episodes_then(self.namespace, self._past, rows))
 
     def _rows(self, namespace: Namespace, where: Mapping[str, Any] | None = None) -> Ops[Sequence[Any]]:
         """Return the rows that meet a filter, as they are now or were then, in the order of the store."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from reasoningbank_langgraph.bank.branches import Branch, visibility
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
     from reasoningbank_langgraph.records import Episode, MemoryItem
+
+
+_OLDEST_FIRST = attrgetter("created_at", "id")
 
 
 class Past(NamedTuple):
@@ -69,12 +73,11 @@ class Past(NamedTuple):
 def items_then(namespace: Namespace, past: Past | None, rows: Sequence[Item]) -> Ops[list[MemoryItem]]:
     """Return those rows that were in the bank, only on the checkpoint's branch if the moment is that of a checkpoint.
 
-    Without a moment, all rows are returned.
+    Without a moment, all rows are returned. The oldest comes first.
     """
-    if past is None:
-        with collector_paused():
-            return [to_item(row) for row in rows]
-    return [past.item(row) for row in (yield from rows_then(namespace, past, rows))]
+    found = rows if past is None else (yield from rows_then(namespace, past, rows))
+    with collector_paused():
+        return sorted((past.item(row) if past else to_item(row) for row in found), key=_OLDEST_FIRST)
 
 
 def episodes_then(namespace: Namespace, past: Past | None, rows: Sequence[Item]) -> Ops[list[Episode]]:
@@ -82,7 +85,8 @@ def episodes_then(namespace: Namespace, past: Past | None, rows: Sequence[Item])
 
     One that was judged anew before the bank had a ledger has the verdict of now.
     """
-    episodes = [to_episode(row) for row in rows]
+    with collector_paused():
+        episodes = sorted(map(to_episode, rows), key=_OLDEST_FIRST)
     if past is None or not any(episode.earlier for episode in episodes):
         return episodes
     told = yield from rows_where(beside(namespace, LEDGER), {"kind": "resolved"})
