@@ -33,7 +33,7 @@ from reasoningbank_langgraph.policies import GroupCredit, Policy
 from reasoningbank_langgraph.records import Episode, MemoryItem, PendingAttempt
 
 if TYPE_CHECKING:
-    from langgraph.store.base import SearchItem
+    from langgraph.store.base import Item, SearchItem
 
     from reasoningbank_langgraph.policies import GuardStatus, Trial
     from reasoningbank_langgraph.records.usage import Usage
@@ -124,8 +124,8 @@ def _add_records(
     attempt. Nor is one where it comes with another verdict than it has.
     """
     episodes, found = yield from _new_episodes(namespace, left)
-    overturned = any(row["earlier"] for _, row in found)
-    others = [(row, episode.outcome) for episode, row in found if row["outcome"] != episode.outcome]
+    overturned = any(row.value.get("earlier") for _, row in found)
+    others = [(row.value, episode.outcome) for episode, row in found if row.value["outcome"] != episode.outcome]
     if others and not overturned:
         _warn_of_other_outcome(*others[0])
         yield from _write(evidence)
@@ -215,15 +215,13 @@ def _reason(left: Experience) -> str:
     return f"learned from {outcomes}" + (f", judged by {judges}" if judges else "")
 
 
-def _new_episodes(
-    namespace: Namespace, left: Experience
-) -> Ops[tuple[list[PutOp], list[tuple[Episode, Mapping[str, Any]]]]]:
+def _new_episodes(namespace: Namespace, left: Experience) -> Ops[tuple[list[PutOp], list[tuple[Episode, Item]]]]:
     """Return what writes the episodes that the bank lacks, and the others, each with its row."""
     place = beside(namespace, EPISODES)
     rows = (yield [GetOp(place, episode.id) for episode in left.episodes]) if left.episodes else []
     pairs = list(zip(left.episodes, rows, strict=True))
     puts = [put_episode(without_secrets(episode), place, **left.marks) for episode, row in pairs if row is None]
-    return puts, [(episode, {"earlier": (), **row.value}) for episode, row in pairs if row]
+    return puts, [(episode, row) for episode, row in pairs if row]
 
 
 def _same_attempt(namespace: Namespace, left: Experience) -> Ops[list[SearchItem]]:

@@ -37,15 +37,14 @@ def item(number, experience="e1", digest="d1", **changes):
 
 
 def episode(outcome, experience):
-    source = Provenance(attempt_digest="d1")
-    made = {
-        "id": "ep",
-        "task": "add two apples",
-        "solution": "1 + 1 = 2",
-        "experience_id": experience,
-        "provenance": source,
-    }
-    return Episode(outcome=outcome, **made)
+    return Episode(
+        id="ep",
+        task="add two apples",
+        solution="1 + 1 = 2",
+        outcome=outcome,
+        experience_id=experience,
+        provenance=Provenance(attempt_digest="d1"),
+    )
 
 
 @pytest.mark.parametrize("step", ["retrieve", "solve", "judge", "extract", "consolidate"])

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.messages import HumanMessage, SystemMessage
-from langgraph.store.base import PutOp
+from langgraph.store.base import GetOp, PutOp
 
 from reasoningbank_langgraph import prompts
 from reasoningbank_langgraph.bank.access import StoreAccess
 from reasoningbank_langgraph.bank.item_values import find, lesson_text, matched_text, rewrite
-from reasoningbank_langgraph.bank.operations import Ops, rows_where
+from reasoningbank_langgraph.bank.operations import Ops
 from reasoningbank_langgraph.bank.rows.ledger import draft
 from reasoningbank_langgraph.chat.dialogue import Dialogue, Request
 from reasoningbank_langgraph.chat.model_caller import ModelCaller
@@ -142,18 +142,19 @@ class Contradicting(StoreAccess):
 
     def _keep(self, pairs: Sequence[tuple[MemoryItem, MemoryItem]], answers: Sequence[_Answer]) -> Ops[None]:
         """Write what the model said of each pair, as far as it could be read and the lesson is still there."""
-        rows = {row.key: row.value for row in (yield from rows_where(self.namespace, {}))}
-        named = {name: list(value.get(_CONTRADICTS, ())) for name, value in rows.items()}
-        for (first, second), answer in zip(pairs, answers, strict=False):
-            if answer.opposite is not None and second.id in named:
-                others = [name for name in named[second.id] if name != first.id]
-                named[second.id] = [*others, first.id] if answer.opposite else others
+        said: dict[str, dict[str, bool]] = {}
+        for (older, newer), answer in zip(pairs, answers, strict=False):
+            if answer.opposite is not None:
+                said.setdefault(newer.id, {})[older.id] = answer.opposite
+        found = (yield [GetOp(self.namespace, name) for name in said]) if said else []
         puts = list[PutOp]()
-        for name, value in rows.items():
-            before, after = ({_CONTRADICTS: list(ids)} for ids in (value.get(_CONTRADICTS, ()), named[name]))
+        for row in filter(None, found):
+            named, opposite = list(row.value.get(_CONTRADICTS, ())), said[row.key]
+            still = [name for name in dict.fromkeys([*named, *opposite]) if opposite.get(name, True)]
+            before, after = {_CONTRADICTS: named}, {_CONTRADICTS: still}
             if before != after:
-                puts.append(rewrite(self.namespace, name, {**value, **after}))
-                puts += draft(self.namespace, "contradicted", [name], before=before, after=after, reason=_ASKED)
+                puts.append(rewrite(self.namespace, row.key, {**row.value, **after}))
+                puts += draft(self.namespace, "contradicted", [row.key], before=before, after=after, reason=_ASKED)
         if puts:
             yield puts
 
