@@ -194,8 +194,8 @@ def _row(item: MemoryItem, namespace: Namespace) -> dict[str, Any]:
 
 def _common(record: MemoryItem | Episode | PendingAttempt, namespace: Namespace) -> dict[str, Any]:
     return {
+        **name_of(namespace),  # first, where a filter finds it without parsing the row
         **record.to_json(),
-        **name_of(namespace),
         TASK_VECTOR: matched_text(record.task),
         "task_key": _key(record.task),
         "since": micros(utc_now()),

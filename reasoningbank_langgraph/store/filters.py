@@ -61,6 +61,12 @@ def needed_parts(condition: Mapping[str, Any] | None) -> list[str]:
     return sorted((f"{json.dumps(field)}:{json.dumps(wanted)}" for field, wanted in texts), key=len, reverse=True)
 
 
+def sure_opening(condition: Mapping[str, Any] | None) -> str | None:
+    """Return how the JSON text of an item begins that meets a filter for sure; None where no beginning says so."""
+    parts = needed_parts(condition)
+    return "{" + parts[0] if len(condition or ()) == len(parts) == 1 else None
+
+
 def _check_wanted(things: Iterable[Any]) -> None:
     level = [(thing, False) for thing in things]
     for _ in range(DEPTH_CAP):

@@ -11,7 +11,7 @@ from langgraph.store.base import GetOp, Item, ListNamespacesOp, Result, SearchIt
 from reasoningbank_langgraph.errors import OperationTypeError, StoreCorruptedError, StoreError
 from reasoningbank_langgraph.store.batch import Batch
 from reasoningbank_langgraph.store.cache.collection import CachedCollection, now_us
-from reasoningbank_langgraph.store.filters import matches, needed_parts
+from reasoningbank_langgraph.store.filters import matches, needed_parts, sure_opening
 from reasoningbank_langgraph.store.index_search import IndexSearch
 from reasoningbank_langgraph.store.namespaces import Namespace, as_namespace, listed
 from reasoningbank_langgraph.store.row_layout import Entry, Vector, item_id, row_id
@@ -94,8 +94,10 @@ class Reader:
 
     def _matching(self, op: SearchOp, query: Vector | None) -> Iterator[StoredItem]:
         now, parts, fields = now_us(), needed_parts(op.filter), tuple(op.filter or ())
+        opening = sure_opening(op.filter)
         for score, entry in self._candidates(op.namespace_prefix, query, parts):
-            if self.alive(entry, now) and matches(fields_of(entry, fields), op.filter):
+            is_sure = opening is not None and entry.document.startswith(opening)
+            if self.alive(entry, now) and (is_sure or matches(fields_of(entry, fields), op.filter)):
                 yield StoredItem(entry, score)
 
     def vectors(self, namespace: Namespace, keys: Iterable[str]) -> dict[str, list[Vector]]:

@@ -15,7 +15,7 @@ from reasoningbank_langgraph.errors import (
     StoreCorruptedError,
 )
 from reasoningbank_langgraph.store import ChromaStore
-from reasoningbank_langgraph.store.filters import check_filter, matches, needed_parts
+from reasoningbank_langgraph.store.filters import check_filter, matches, needed_parts, sure_opening
 from reasoningbank_langgraph.store.row_layout import StoredRow, entry_of
 from reasoningbank_langgraph.store.values import DEPTH_CAP, decode_fields, decode_value, encode_value
 from reasoningbank_langgraph.testing import HashEmbeddings
@@ -68,6 +68,25 @@ def test_whatever_meets_a_filter_has_the_parts_that_are_looked_for_first(value, 
         condition = {field: data.draw(st.sampled_from([stored[field], "", "a"]))}
         if matches(stored, condition):
             assert all(part in text for part in needed_parts(condition))
+        opening = sure_opening(condition)
+        assert opening is None or not text.startswith(opening) or matches(stored, condition)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_met"),
+    [
+        ({"x": "1", "y": 2}, True),
+        ({"y": 2, "x": "1"}, True),
+        ({"x": "1"}, True),
+        ({"x": "12"}, False),
+        ({"x": '1"'}, False),
+        ({"y": {"x": "1"}}, False),
+        ({"y": '{"x":"1"}'}, False),
+    ],
+)
+def test_one_field_is_met_wherever_it_stands_and_only_by_all_of_it(store, value, is_met):
+    store.put(HERE, "k", value)
+    assert bool(store.search(HERE, filter={"x": "1"})) is is_met
 
 
 @settings(max_examples=200, derandomize=True)

@@ -30,6 +30,10 @@ CALL = to_messages(
         ({"text": "Note 1 applies here. 48 + 24 = \\boxed{72}", "shown": ("x",)}, "tainted"),
         ({"text": "48 + 24 = 72", "cut": True}, "cut"),
         ({"text": "48 + 24 is \\boxed{72}", "steps": CALL}, "called tools"),
+        (
+            {"text": "```python\nprint(48 + 24)\n```\n```output\n72\n```\nSo \\boxed{72}"},
+            "shows output that no program gave",
+        ),
         ({"text": " \n"}, "no text"),
         ({"text": "The answer is \\boxed{72}."}, "answer alone"),
         ({"text": "答案是\\boxed{72}。"}, "answer alone"),
@@ -52,6 +56,11 @@ def test_a_solution_that_speaks_of_its_notes_is_left_out_but_not_one_that_was_sh
     ]
     assert left_out(bank_of(attempt("a"), OTHER, *attempts), tmp_path / "out") == {"speaks of its notes": 1}
     assert len(rows_in(tmp_path / "out")) == 5
+
+
+def test_a_program_without_made_up_output_is_text(tmp_path):
+    program = "```python\nprint(48 + 24)\n```\nputs out 72, so \\boxed{72}"
+    assert left_out(bank_of(OTHER, attempt("a", text=program)), tmp_path / "out") == {}
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,16 @@ def test_a_reply_that_speaks_of_its_notes_is_left_out_of_rows_and_tries(tmp_path
     assert dict(made.left_out) == {"speaks of its notes": 2}
 
 
+def test_wrong_rows_and_tries_that_broke_off_before_their_answer_are_left_out(tmp_path):
+    broken = "Later 24 are sold. We add 48 and"
+    run = run_of(tmp_path / "run", learned(attempts=3), learned("p2", right=False, text=broken))
+    for one in (tried(0, False, broken), tried(1, False, "48 - 24 = 24, so \\boxed{24}.")):
+        Tries(run).take(one.key, lambda one=one: one)
+    made = harvest(tmp_path / "out", None, "failure", runs=[run], validation=0)
+    assert dict(made.left_out) == {"cut": 2}
+    assert [row["completion"][0]["content"] for row in rows_in(tmp_path / "out")] == ["48 - 24 = 24, so \\boxed{24}."]
+
+
 def test_an_arm_that_failed_first_makes_the_task_of_a_later_one_weigh_more(tmp_path):
     missed = learned(right=False).model_copy(update={"arm": "baseline"})
     solved = learned(shown=("m1",), memory_length=5).model_copy(update={"arm": "memory"})

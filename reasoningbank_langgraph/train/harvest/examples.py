@@ -24,6 +24,7 @@ _UNSEEN = "[\u00ad\u200c-\u200f\ufe0e\ufe0f]"
 _OF_WRITING = re.compile(f"(?<!{_UNSEEN}){_UNSEEN}{{1,2}}(?!{_UNSEEN})")
 """What is not seen and belongs to ordinary text: joiners, marks of direction, the coloured form of a sign. A longer run
 says something that no reader sees."""
+_OUTPUT = re.compile(r"^[ \t]*```[ \t]*(?:output|stdout|console)\b", re.IGNORECASE | re.MULTILINE)
 _NOTES = re.compile(r"\b(?:notes?|lessons?)\b", re.IGNORECASE)
 
 Pair = tuple[Solution, Solution]
@@ -36,17 +37,16 @@ def unfit(solution: Solution) -> str:
     Texts are taken as they are or not at all: one that is changed would no longer be what the model is sent or wrote.
     """
     texts = (solution.task, solution.text)
-    if not all(map(has_visible_text, texts)):
-        return "no text"
-    if solution.cut:
-        return "cut"
-    if any(map(_REMOVED.search, texts)):
-        return "held a secret"
-    if not all(map(_is_plain, texts)):
-        return "looks like structure"
-    if solution.aided and _NOTES.search(solution.text) and not _NOTES.search(solution.task):
-        return "speaks of its notes"
-    return "called tools" if solution.called else ""
+    reasons = {
+        "no text": not all(map(has_visible_text, texts)),
+        "cut": solution.cut,
+        "held a secret": any(map(_REMOVED.search, texts)),
+        "looks like structure": not all(map(_is_plain, texts)),
+        "speaks of its notes": solution.aided and _NOTES.search(solution.text) and not _NOTES.search(solution.task),
+        "called tools": solution.called,
+        "shows output that no program gave": _OUTPUT.search(solution.text),
+    }
+    return next((reason for reason, applies in reasons.items() if applies), "")
 
 
 def _is_plain(text: str) -> bool:

@@ -14,6 +14,7 @@ from reasoningbank_langgraph.experiments.arms import LEARNING
 from reasoningbank_langgraph.experiments.results import CONFIG, ResultRow, Results
 from reasoningbank_langgraph.experiments.tries import Tries, Try
 from reasoningbank_langgraph.extraction.cleaning import clean_text_of
+from reasoningbank_langgraph.math_answers import extract_answer
 from reasoningbank_langgraph.records import Episode, Record, normalise_task, task_key
 from reasoningbank_langgraph.text import redact_secrets
 
@@ -54,7 +55,7 @@ class Solution(NamedTuple):
     aided: bool
     """Whether it was made with a memory."""
     cut: bool = False
-    """Whether it was longer than its text."""
+    """Whether it was longer than its text, or broke off before its answer."""
     called: bool = False
     """Whether tools were called on the way, which the text does not show."""
 
@@ -180,5 +181,6 @@ def _source_of(run: str, one: Try) -> Source:
 
 
 def _solution(task: str, reply: str, source: Source, *, aided: bool) -> Solution:
-    """Texts of rows are cleaned as those of episodes are."""
-    return Solution(redact_secrets(task).text, clean_text_of(reply), source, aided)
+    """Texts of rows are cleaned like those of episodes. One without an answer broke off, as at a limit of tokens."""
+    cut = source.outcome == "failure" and extract_answer(reply).text is None
+    return Solution(redact_secrets(task).text, clean_text_of(reply), source, aided, cut)
