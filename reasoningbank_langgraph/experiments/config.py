@@ -165,6 +165,8 @@ class ExperimentConfig(Record):
             raise InvalidRecordError(f"{tuned[0]} is a model with an adapter: use protocol 'self-improve'")
         if self.protocol == "self-improve" and (missing := {*IMPROVING} - {*self.arms, "adapter-other"}):
             raise InvalidRecordError(f"protocol 'self-improve' needs the arms {', '.join(sorted(missing))} too")
+        if self.protocol == "compound" and self.judge != "oracle":
+            raise InvalidRecordError("protocol 'compound' trains on what a check called right: use judge='oracle'")
         if (self.protocol == "compound") != (self.validation is not None):
             raise InvalidRecordError("protocol 'compound' needs validation problems, and no other takes some")
         if ("adapter-other" in self.arms) != (self.other_train is not None):

@@ -36,6 +36,9 @@ _DEFAULTS: dict[str, Any] = {
 }
 """Settings that earlier versions did not have, as they are without them."""
 
+_HARVESTING = ("self-improve", "compound")
+"""Protocols that make training data of what they solved."""
+
 _IGNORED = f"""\
 # Texts of problems, replies and lessons. The other files hold none and can be published;
 # `reasoningbank experiment report` writes the summary and the page anew from them.
@@ -62,10 +65,12 @@ class ProblemSets(NamedTuple):
     """Problems left out of the test because they are among the train problems."""
     other: Sequence[Problem] = ()
     """Train problems of which nothing is learned but by an adapter that controls another."""
+    validation: Sequence[Problem] = ()
+    """What says whether an adapter is used."""
 
     def digest(self) -> str:
         """Return a short name for exactly these problems."""
-        sets = [self.train, self.test, *([self.other] if self.other else [])]
+        sets = [self.train, self.test, *(list(some) for some in (self.other, self.validation) if some)]
         return hashlib.sha256(repr(tuple(sets)).encode()).hexdigest()[:16]
 
 
@@ -81,9 +86,8 @@ def claim_folder(out: Path, config: ExperimentConfig, origin: Origin, rows: Iter
     named = {arm.name for arm in arms_of(config)}
     left_out = {row.arm for row in rows if not row.arm.startswith(LEARNING)} - named
     if left_out:
-        raise ExperimentError(
-            f"{out} holds rows of {', '.join(sorted(left_out))}: name these arms as well, or choose another folder"
-        )
+        advice = "ask for as many cycles" if config.protocol == "compound" else "name these arms as well"
+        raise ExperimentError(f"{out} holds rows of {', '.join(sorted(left_out))}: {advice}, or choose another folder")
     _claim_file(out, CONFIG, config.to_json(), "settings")
     _claim_file(out, ORIGIN, origin.to_json(), "models or problems")
     _ignore_texts(out / ".gitignore")
@@ -130,7 +134,8 @@ def read_problem_sets(config: ExperimentConfig) -> ProblemSets:
 
     Raises:
         ProblemFileError: a file cannot be read.
-        ExperimentError: a problem has no answer, or nothing is left to test.
+        ExperimentError: a problem has no answer, nothing is left to test or for the control, or training data is to be
+            made of test problems.
     """
     train = (
         [] if config.train is None or config.protocol == "stream" else read_problems(config.train, config.train_limit)
@@ -144,7 +149,12 @@ def read_problem_sets(config: ExperimentConfig) -> ProblemSets:
         raise ExperimentError(f"problem {unanswered[0]!r} has no answer: an experiment grades by known answers")
     if not test:
         raise ExperimentError(f"every problem of {config.test} is among the train problems: nothing is left to test")
-    return ProblemSets(train, test[: config.limit], len(every) - len(test), other)
+    validation = read_problems(config.validation) if config.validation else []
+    if config.protocol in _HARVESTING and not _without([*every, *validation], train):
+        raise ExperimentError(f"every train problem is in {config.test} too, or decides on adapters: nothing is left")
+    if config.other_train and not other:
+        raise ExperimentError(f"every problem of {config.other_train} is among the others by its text or id")
+    return ProblemSets(train, test[: config.limit], len(every) - len(test), other, validation)
 
 
 def _without(known: Sequence[Problem], problems: Sequence[Problem]) -> list[Problem]:

@@ -153,9 +153,8 @@ class Learner:
 
     def _held_before(self, problem: Problem, bank: MemoryBank) -> int:
         """Count the lessons of the problems before: a run that was killed may have left those of this one."""
-        if self._app.get_state(self._thread(problem)).values:
-            return sum(item.task_id != problem.id for item in bank.items())
-        return bank.totals().items
+        own = {lesson["id"] for lesson in self._app.get_state(self._thread(problem)).values.get("lessons") or ()}
+        return sum(item.id not in own for item in bank.items()) if own else bank.totals().items
 
     def row(self, position: int, problem: Problem, bank: int = 0) -> ResultRow:
         """Take a problem through the loop from where it was left, and return its row; `bank` counts what is there."""

@@ -132,7 +132,7 @@ class Run:
         """
         sound = [problem for problem in problems if self.results.has(arm.name, seed, problem.id)]
         if len(sound) < len(problems) and not self.config.leave_out_failed:
-            errors = {row.id: row.error for row in self.results.rows if row.arm == arm.name}
+            errors = {row.id: row.error for row in self.results.rows if (row.arm, row.seed) == (arm.name, seed)}
             failed = [problem.id for problem in problems if problem not in sound]
             raise UnlearnedProblemsError(
                 arm.name, {name: errors.get(name) or "no row" for name in failed}, len(problems)

@@ -6,7 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from reasoningbank_langgraph.experiments.arms import CYCLE, Arm, arms_of, teachers_of, unaided_name
+from reasoningbank_langgraph.experiments.arms import (
+    CYCLE,
+    Arm,
+    arms_of,
+    learners_of,
+    samplers_of,
+    teachers_of,
+    unaided_name,
+)
 from reasoningbank_langgraph.experiments.config import CONTROLS, ExperimentConfig
 from reasoningbank_langgraph.experiments.leaks.audit import audit_leaks
 from reasoningbank_langgraph.experiments.results import ResultRow
@@ -236,6 +244,10 @@ def _not_learned(config: ExperimentConfig, rows: Rows) -> Iterator[str]:
         failed = [row.id for row in rows.get(teacher.name, ()) if row.error is not None]
         if failed:
             yield f"The bank of {teacher.name} lacks what these problems would have taught: {', '.join(failed)}."
+    for arm in (*samplers_of(config), *learners_of(config)):
+        failed = [row.id for row in rows.get(arm.name, ()) if row.error is not None]
+        if failed:
+            yield f"No solutions of these problems were learned from in {arm.name}: {', '.join(failed)}."
 
 
 def _outcomes(rows: Sequence[ResultRow]) -> dict[Key, bool]:

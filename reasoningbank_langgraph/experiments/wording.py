@@ -219,6 +219,8 @@ def _on_size(config: ExperimentConfig, arms: Sequence[ArmSummary], comparisons: 
 
 def _on_method(config: ExperimentConfig, arms: Sequence[ArmSummary]) -> Iterator[str]:
     yield "Intervals are 95 % each; p values are adjusted for the number of comparisons (Holm), intervals are not."
+    if config.protocol == "compound":
+        yield "Each cycle learned and was trained once: how much another run of it would differ was not measured."
     if config.protocol == "stream":
         yield "In a stream a row depends on the rows before it through the bank; the intervals do not account for this."
     if config.judge == "oracle" and config.bank is None:

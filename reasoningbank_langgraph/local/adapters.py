@@ -114,6 +114,14 @@ def adapter_folders(folder: Path) -> list[Path]:
     return sorted(card.parent for card in folder.glob(f"*/{CARD}") if _is_of_adapter(card))
 
 
+def require_adapters(folder: Path) -> None:
+    """Refuse a path that is no folder of adapters. Raises `AdapterError`."""
+    if not folder.is_dir():
+        raise AdapterError(f"there is no folder {folder}")
+    if (folder / CARD).is_file():
+        raise AdapterError(f"{folder} is one adapter: name the folder that it lies in, {folder.parent}")
+
+
 def holds_adapters(folder: Path) -> bool:
     """Say whether a path is a folder of adapters, of those that were decided on or of others."""
     return (folder / HISTORY).is_file() or bool(adapter_folders(folder))

@@ -29,7 +29,7 @@ def gguf_of(name: str | None) -> Path:
         TuneError: it is none that lies on this disk.
     """
     path = base_path(name).expanduser().absolute()
-    if not path.is_file():
+    if not path.is_file() or path.suffix.lower() != ".gguf":
         raise TuneError(f"{name} is no GGUF file on this disk: adapters are tuned and served on this machine")
     return path
 

@@ -97,3 +97,18 @@ def test_the_list_shows_the_state_of_each_adapter_and_how_its_trial_went(adapter
 @pytest.mark.parametrize("words", [("--alpha", 0), ("--alpha", 1), ("--max-tokens", 0)])
 def test_settings_that_make_no_sense_are_refused(adapters, words):
     assert accept(adapters, "sums", *words).exit_code == 2
+
+
+def test_what_is_no_folder_of_adapters_is_named(adapters):
+    gone, one, empty = (adapters / name for name in ("none", "sums", "empty"))
+    for words, named in (
+        (("list", gone), f"there is no folder {gone}"),
+        (("list", one), f"{one} is one adapter: name the folder that it lies in, {adapters}"),
+        (("rollback", gone), f"there is no folder {gone}"),
+        (("reject", gone / "x", "--reason", "r"), f"there is no folder {gone}"),
+    ):
+        done = call(*words)
+        assert done.exit_code == 1
+        assert named in done.output
+    empty.mkdir()
+    assert call("list", empty).output == f"no adapter is in {empty}\n"

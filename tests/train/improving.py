@@ -101,21 +101,24 @@ class Bench:
 
     @contextmanager
     def serve(self, folder, temperature):
-        self.before("serve", folder.name)
-        self.served.append(folder.name)
-        right = folder.name == "adapter" or folder.name in self.better
+        name = self.in_use(folder) or folder.name
+        self.before("serve", name)
+        self.served.append(name)
+        right = name == "adapter" or name in self.better
         model = worlds.model(lambda messages: told(messages, lambda _: right))
-        self.models[folder.name] = model
+        self.models[name] = model
         yield model
 
     def accept(self, folder, problems, *, max_tokens):
         """Accept the adapters that are called better; what is in use is on the disk, as in earnest."""
         self.before("accept", folder.name)
         is_better = folder.name in self.better
+        won = 6 if is_better or self.in_use(folder.parent) else 0
         if is_better:
             folder.parent.mkdir(exist_ok=True)
             (folder.parent / "in-use").write_text(folder.name)
-        base = RivalComparison(rival_sha256="b", problems=9, right=9, rival_right=3, fixed=6, broken=0, p=0.03)
+        told = {"rival_sha256": "b", "problems": 9, "right": 3 + won, "rival_right": 3, "fixed": won, "broken": 0}
+        base = RivalComparison(**told, p=0.03 if won else 1)
         given = {"problems": problems.name, "problems_sha256": "p", "alpha": 0.05, "level": 0.05}
         trial = AdapterTrial(comparisons=(base,), **given)
         outcome = "accepted" if is_better else "not better"

@@ -1,6 +1,7 @@
 """Cycles of learn, harvest, tune and accept: each from what the last one left, each step once, and an end in time."""
 
 import json
+import shutil
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_a_cycle_starts_from_the_bank_and_the_model_that_the_last_one_left(done)
     assert [(one.cycle, one.accepted, one.reason) for one in cycles] == [
         (1, False, "not better"),
         (2, True, "accepted"),
-        (3, False, "not better"),
+        (3, False, "not better than the adapter in use"),
     ]
     assert {name: len(rows) for name, rows in arms.items()} == {
         **dict.fromkeys(("cycle-0", "cycle-1", "cycle-2", "cycle-3"), 3),
@@ -65,7 +66,7 @@ def test_an_adapter_learns_what_all_cycles_so_far_have_solved(done):
 
 
 def outcomes(out, run):
-    strip = {"seconds", "shown", "scores", "tokens_in", "tokens_out", "bank_digest", "bank"}
+    strip = {"seconds", "shown", "scores", "tokens_in", "tokens_out", "bank_digest"}
     rows = sorted(row.model_dump_json(exclude=strip) for row in run.results.rows)
     return read_cycles(out), rows
 
@@ -175,6 +176,36 @@ def test_a_cycle_whose_test_problems_failed_is_measured_before_the_next_one_begi
     assert outcomes(tmp_path / "out", run) == outcomes(done[0], done[2])
 
 
+@pytest.mark.parametrize(
+    ("lost", "problem"),
+    [
+        ("stream/bank", "the bank of arm 'learning-2' holds 0 lessons, and the last cycle left"),
+        ("adapters", "the base is in use, and the cycles before this one left the adapter cycle-1: bring"),
+    ],
+)
+def test_a_cycle_does_not_begin_from_less_than_the_last_one_left(lost, problem, tmp_path):
+    settings, bench = improving.compound(tmp_path, cycles=1), improving.Bench(better=("cycle-1",))
+    improving.go_through(settings, tmp_path / "out", bench)
+    shutil.rmtree(tmp_path / "out" / lost)
+    rows = (tmp_path / "out" / "results.jsonl").read_bytes()
+    with pytest.raises(ExperimentError, match=problem):
+        improving.go_through(settings.model_copy(update={"cycles": 2}), tmp_path / "out", bench)
+    assert (tmp_path / "out" / "results.jsonl").read_bytes() == rows
+
+
+def test_a_rollback_while_a_cycle_is_measured_does_not_mix_two_models_in_it(tmp_path):
+    def die(at, adapter):
+        if bench.trained.keys() >= {"cycle-2"} and at == "serve":
+            raise KeyboardInterrupt
+
+    settings, bench = improving.compound(tmp_path, cycles=2), improving.Bench(die, better=("cycle-1",))
+    with pytest.raises(KeyboardInterrupt):
+        improving.go_through(settings, tmp_path / "out", bench)
+    (tmp_path / "out" / "adapters" / "in-use").unlink()
+    with pytest.raises(ExperimentError, match="the base is in use"):
+        improving.go_through(settings, tmp_path / "out", improving.Bench(better=("cycle-1",)))
+
+
 def test_what_a_cycle_left_out_is_not_learned_behind_its_harvest(tmp_path):
     def die(at, adapter):
         if at == "accept":
@@ -220,6 +251,7 @@ def test_a_test_problem_that_would_choose_adapters_is_refused_and_so_are_too_few
     )
     for validation, problem in (
         (settings.test, "is a test problem too"),
+        (settings.train, "every train problem is in .*, or decides on adapters"),
         (few, "3 problems can show nothing"),
         (twice, "4 problems can show nothing"),
         (unanswered, "has no answer: a trial grades by known answers"),

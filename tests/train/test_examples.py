@@ -206,3 +206,10 @@ def test_near_copies_are_held_back_together_or_not_at_all(share):
     assert len(chosen.intersection(copies)) in (0, 4)
     assert len(chosen) <= max(7 * share, 1)
     assert bool(chosen) == bool(share)
+
+
+def test_where_all_tasks_have_near_copies_the_smallest_group_is_held_back():
+    tasks = [TASKS[0].replace("48", str(number)) for number in (48, 50, 52)]
+    few = [TASKS[1].replace("63", str(number)) for number in (63, 72)]
+    assert held_back({task: task for task in (*tasks, *few)}, 0.1) == set(few)
+    assert held_back({task: task for task in tasks}, 0.1) == set()

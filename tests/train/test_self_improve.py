@@ -4,16 +4,25 @@ import json
 
 import pytest
 
-from reasoningbank_langgraph.errors import ExperimentError, InvalidRecordError, UnlearnedProblemsError
+from reasoningbank_langgraph.errors import (
+    ExperimentError,
+    InvalidRecordError,
+    ModelServerError,
+    TuneError,
+    UnlearnedProblemsError,
+)
 from reasoningbank_langgraph.experiments.report.report_files import write_report
 from reasoningbank_langgraph.experiments.results import Results
-from reasoningbank_langgraph.train.improvement.workshop import settings_of
+from reasoningbank_langgraph.local import model_choice
+from reasoningbank_langgraph.train.base import gguf_of
+from reasoningbank_langgraph.train.improvement.workshop import on_this_machine, settings_of
 from tests.experiments import worlds
 from tests.experiments.conftest import unrendered  # noqa: F401 - a fixture
 from tests.experiments.fake_rows import needs_extra
 from tests.train import improving
 
 pytestmark = pytest.mark.slow
+COMPOUND = {"protocol": "compound", "arms": ("baseline",), "other_train": None, "validation": "validation.jsonl"}
 ADAPTERS = ["adapter", "adapter-other", "adapter-wrong"]
 
 
@@ -182,6 +191,7 @@ def test_without_other_problems_their_control_is_left_out_and_that_is_said(tmp_p
         ({"arms": ("baseline", "adapter"), "other_train": None}, r"needs the arms adapter\+memory, .*, memory too"),
         ({"train": None}, "makes its bank from train problems"),
         ({"samples": 1}, "samples"),
+        ({**COMPOUND, "judge": "self"}, "trains on what a check called right"),
     ],
 )
 def test_settings_that_do_not_fit_together_are_refused(changes, problem, tmp_path):
@@ -193,3 +203,35 @@ def test_settings_that_do_not_fit_together_are_refused(changes, problem, tmp_pat
 def test_settings_of_a_training_that_make_no_sense_are_refused(tune, tmp_path):
     with pytest.raises(ExperimentError, match="settings of the adapters cannot be used"):
         settings_of(improving.config(tmp_path, tune=tune))
+
+
+def test_problem_files_that_leave_an_adapter_nothing_to_learn_are_refused_before_anything_is_asked(tmp_path):
+    settings = improving.config(tmp_path)
+    settings.test.write_text(settings.train.read_text() + settings.test.read_text())
+    with pytest.raises(ExperimentError, match=r"every train problem is in .*test\.jsonl too"):
+        improving.carry_out(settings, tmp_path / "out")
+    settings = improving.config(tmp_path)
+    with pytest.raises(ExperimentError, match=r"every problem of .*train\.jsonl is among the others"):
+        improving.carry_out(settings.model_copy(update={"other_train": settings.train}), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_model_that_is_tuned_solves_whatever_the_environment_offers(tmp_path, monkeypatch):
+    started = []
+
+    def start(path, **_):
+        started.append(path)
+        raise ModelServerError("not started here")
+
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setattr(model_choice, "start_local_model", start)
+    with pytest.raises(ModelServerError, match="not started here"):
+        model_choice.resolve_model(on_this_machine(improving.config(tmp_path, model=None)).model)
+    assert started == [None]
+    assert on_this_machine(settings := improving.config(tmp_path)) == settings
+
+
+def test_a_file_that_would_be_taken_for_a_model_elsewhere_is_not_tuned(tmp_path):
+    (tmp_path / "base.bin").write_bytes(b"GGUF")
+    with pytest.raises(TuneError, match="is no GGUF file on this disk"):
+        gguf_of(str(tmp_path / "base.bin"))

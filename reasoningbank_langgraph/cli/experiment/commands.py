@@ -171,7 +171,6 @@ def compound(
     seeds: options.Seeds = "0",
     limit: options.Limit = 100,
     train_limit: options.TrainLimit = 60,
-    judge: options.Judge = "oracle",
     max_tokens: options.MaxTokens = 512,
     temperature: options.Temperature = 0.0,
     k: options.K = 1,
@@ -227,7 +226,8 @@ def carry_out(config: ExperimentConfig, out: Path, shown: Console = console) -> 
         raise typer.Exit(130) from None
     shown.print(f"report: {page}")
     if failed := sum(row.error is not None for row in Results(out).rows):
-        raise ExperimentError(f"{failed} row{'s' * (failed > 1)} failed: the same command tries them again")
+        then = "its cycle went on without" if config.protocol == "compound" else "the same command tries them again"
+        raise ExperimentError(f"{failed} row{'s' * (failed > 1)} failed: {then}")
 
 
 def _runner(protocol: Protocol) -> Callable[..., Path]:

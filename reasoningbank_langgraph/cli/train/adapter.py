@@ -36,7 +36,9 @@ def list_command(
         for one in found:
             console.print(json.dumps(one.to_json()))
         return
-    if not any(one.state == "in use" for one in found):
+    if not found:
+        console.print(Text(f"no adapter is in {folder}"))
+    elif not any(one.state == "in use" for one in found):
         console.print(Text(f"no adapter of {folder} is in use: --model {folder} is their base"))
     if found:
         console.print(_table(found))

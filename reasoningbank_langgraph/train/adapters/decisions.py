@@ -16,6 +16,7 @@ from reasoningbank_langgraph.local.adapters import (
     accepted,
     adapter_in_use,
     read_history,
+    require_adapters,
 )
 from reasoningbank_langgraph.train.adapters.outcomes import Outcomes
 from reasoningbank_langgraph.train.adapters.trial import (
@@ -92,6 +93,7 @@ def reject(folder: str | Path, reason: str) -> Decision:
         AdapterError: there is no such adapter, or another decision is taken at this moment.
     """
     path = _absolute(folder)
+    require_adapters(path.parent)
     with alone_in(path.parent, AdapterError):
         known = [one for one in read_history(path.parent) if one.adapter == path.name]
         try:
@@ -115,9 +117,10 @@ def rollback(folder: str | Path, reason: str = "") -> Decision:
         What was decided, on the adapter that was in use.
 
     Raises:
-        AdapterError: no adapter is in use, or another decision is taken at this moment.
+        AdapterError: it is no folder of adapters, no adapter is in use, or another decision is taken at this moment.
     """
     path = _absolute(folder)
+    require_adapters(path)
     with alone_in(path, AdapterError):
         standing = accepted(read_history(path))
         if not standing:

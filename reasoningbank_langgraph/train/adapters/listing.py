@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from reasoningbank_langgraph.local.adapters import Decision, accepted, adapter_folders, read_history
+from reasoningbank_langgraph.local.adapters import Decision, accepted, adapter_folders, read_history, require_adapters
 from reasoningbank_langgraph.local.tuned import SETTINGS, digest
 from reasoningbank_langgraph.records import Count, Record
 from reasoningbank_langgraph.train.card import Card
@@ -35,9 +35,10 @@ def list_adapters(folder: str | Path) -> list[Adapter]:
     """Return the adapters of a folder by name, with those that are unfinished and those that are gone.
 
     Raises:
-        AdapterError: the history of the folder cannot be read, or the card of an adapter.
+        AdapterError: it is no folder of adapters; the history of the folder cannot be read, or the card of an adapter.
     """
     path = Path(folder).expanduser().absolute()
+    require_adapters(path)
     history, finished = read_history(path), {one.name: one for one in adapter_folders(path)}
     begun = {settings.parent.name for settings in path.glob(f"*/{SETTINGS}")}
     names = sorted(finished.keys() | begun | {one.adapter for one in history})

@@ -18,13 +18,15 @@ def held_back(tasks: Mapping[str, str], share: float, embeddings: Embeddings | N
     """Return the keys of tasks for validation: about this share of them, and one at least if the share is not 0.
 
     The choice follows from the tasks alone. A task that is nearly another one is on the same side, so what is learned
-    of one is not taken for skill at the other; a group that is larger than the share stays with the training.
+    of one is not taken for skill at the other. A group that is larger than the share stays with the training; if all
+    are, the smallest is held back, and where all tasks are near copies of each other, none is.
     """
     room, chosen = max(1.0, share * len(tasks)) if share and len(tasks) > 1 else 0.0, set[str]()
-    for group in sorted(_groups(tasks, embeddings), key=lambda group: _lot(min(group))):
+    groups = sorted(_groups(tasks, embeddings), key=lambda group: _lot(min(group)))
+    for group in groups:
         if len(chosen) + len(group) <= room:
             chosen |= group
-    return chosen
+    return chosen or (min(groups, key=len) if room and len(groups) > 1 else chosen)
 
 
 def _lot(name: str) -> str:

@@ -33,7 +33,12 @@ from reasoningbank_langgraph.train.adapters.trial import require_enough
 from reasoningbank_langgraph.train.adapters.validation import answered_problems
 from reasoningbank_langgraph.train.base import gguf_of
 from reasoningbank_langgraph.train.improvement.cycle import Cycle, model_in_use
-from reasoningbank_langgraph.train.improvement.workshop import Workshop, settings_of
+from reasoningbank_langgraph.train.improvement.workshop import (
+    Workshop,
+    on_this_machine,
+    require_same_base,
+    settings_of,
+)
 from reasoningbank_langgraph.train.tuning import require_libraries
 
 if TYPE_CHECKING:
@@ -81,6 +86,7 @@ class Compound:
         """
         out, run = self.run.out, self.run
         with alone_in(out), run.progress:
+            require_same_base(out, self.base)
             run.note_duplicates(run.problems.train)
             run.compare({f"{CYCLE}0": Shown(no_memory)})
             while (number := len(read_cycles(out)) + 1) <= run.config.cycles and not in_vain(read_cycles(out)):
@@ -121,6 +127,7 @@ def run_compound(config: ExperimentConfig, out: Path, *, console: Console | None
     """
     require_libraries()
     settings_of(config)
+    config = on_this_machine(config)
     console, base = console or Console(), gguf_of(config.model)
     with models_of(config, default_embeddings(), console) as models:
         Compound(config, out, models, base, Workshop(), console).carry_out()

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reasoningbank_langgraph.bank import MemoryBank
-from reasoningbank_langgraph.errors import HarvestError
+from reasoningbank_langgraph.errors import ExperimentError, FrozenBankError, HarvestError
 from reasoningbank_langgraph.experiments.arms import CYCLE, Arm, learners_of
 from reasoningbank_langgraph.experiments.learning import LEARNED, Learner
+from reasoningbank_langgraph.experiments.report.report_files import read_cycles
 from reasoningbank_langgraph.experiments.training import CycleSummary
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.train.harvest import read_card
@@ -50,13 +51,15 @@ class Cycle:
         """Go through the steps that are missing and return what they brought.
 
         Raises:
+            FrozenBankError: the bank lacks lessons of the last cycle.
             UnlearnedProblemsError: train or test problems failed, and they are not to be left out.
             HarvestError: something else stands where the training data belongs.
             TuneError: the model cannot be tuned.
-            ExperimentError: the model is another file by now.
+            ExperimentError: the base is another file by now, or another adapter is in use than the last cycle left.
             TrialError: the validation problems cannot decide.
             ModelError: a model cannot be used.
         """
+        self._require_what_was_left()
         self._learn()
         reason = self._harvest()
         told = {"accepted": False, "reason": reason} if reason else self._tune_and_accept()
@@ -70,6 +73,25 @@ class Cycle:
     @cached_property
     def _measured(self) -> Arm:
         return next(arm for arm in self.run.arms if arm.name == self.name)
+
+    def _require_what_was_left(self) -> None:
+        """Refuse to begin from less than the last cycle left, as in a folder that git brought, or after a rollback.
+
+        Raises:
+            FrozenBankError: the bank lacks lessons.
+            ExperimentError: the adapter that is in use is another one.
+        """
+        before = read_cycles(self.run.out)
+        left = next((f"{CYCLE}{one.cycle}" for one in reversed(before) if one.accepted), None)
+        in_use = self.workshop.in_use(self.run.out / FOLDER)
+        if in_use not in (left, self.name):
+            there, wanted = (f"the adapter {name}" if name else "the base" for name in (in_use, left))
+            problem = f"{there} is in use, and the cycles before this one left {wanted}"
+            raise ExperimentError(f"{problem}: bring {self.run.out / FOLDER} back, or begin again in another folder")
+        with self._bank() as bank:
+            held, least = bank.totals().items, before[-1].bank if before else 0
+        if held < least:
+            raise FrozenBankError(self.arm.name, f"holds {held} lessons, and the last cycle left {least}")
 
     def _learn(self) -> None:
         """Solve the train problems with the model and the bank as they are, and learn from each on the way."""
@@ -110,12 +132,12 @@ class Cycle:
         tune_in(out, self.name, self.data, self.base, config, self.workshop)
         decision = self.workshop.accept(out / FOLDER / self.name, config.validation, max_tokens=config.max_tokens)
         is_new = decision.outcome == "accepted" and decision.adapter == self.name
-        told = {"accepted": is_new, "reason": decision.outcome if is_new else "not better"}
-        if decision.trial is None:
-            return told
-        base = next(one for one in decision.trial.comparisons if not one.rival)
+        if (trial := decision.trial) is None:
+            return {"accepted": is_new, "reason": decision.outcome if is_new else "not better"}
+        base = next(one for one in trial.comparisons if not one.rival)
+        beaten = "not better" + " than the adapter in use" * base.is_better(trial.level)
         tried = {"tried": base.problems, "tried_right": base.right, "base_right": base.rival_right, "p": base.p}
-        return told | tried
+        return {"accepted": is_new, "reason": "accepted" if is_new else beaten, **tried}
 
     def _rows(self) -> int:
         """Count the rows that were harvested."""
@@ -127,7 +149,8 @@ class Cycle:
     def _variety(self) -> Variety:
         """Count what the attempts of this cycle are like; their texts are in the threads of its learner."""
         with self._store() as store, self._learner(self.run.models.solver).opened(store, filled=True) as learner:
-            sound = self.run.sound(self.arm, self.run.problems.train, self.seed)
+            train, results = self.run.problems.train, self.run.results
+            sound = [problem for problem in train if results.has(self.arm.name, self.seed, problem.id)]
             return Variety.of({problem: learner.replies(problem) for problem in sound})
 
     @contextmanager
@@ -142,9 +165,7 @@ class Cycle:
 @contextmanager
 def model_in_use(run: Run, workshop: Workshop) -> Iterator[BaseChatModel]:
     """Serve the base with the adapter that is in use, or return the base alone where none is."""
-    name = workshop.in_use(run.out / FOLDER)
-    adapter = (
-        workshop.serve(run.out / FOLDER / name, run.config.temperature) if name else nullcontext(run.models.solver)
-    )
-    with adapter as chat:
+    adapters = run.out / FOLDER
+    is_tuned = workshop.in_use(adapters) is not None
+    with workshop.serve(adapters, run.config.temperature) if is_tuned else nullcontext(run.models.solver) as chat:
         yield chat

@@ -12,7 +12,7 @@ from reasoningbank_langgraph.embeddings import default_embeddings
 from reasoningbank_langgraph.experiments.run import run_experiment
 from reasoningbank_langgraph.train.base import gguf_of
 from reasoningbank_langgraph.train.improvement.adapters import Adapters
-from reasoningbank_langgraph.train.improvement.workshop import Workshop, settings_of
+from reasoningbank_langgraph.train.improvement.workshop import Workshop, on_this_machine, settings_of
 from reasoningbank_langgraph.train.tuning import require_libraries
 
 if TYPE_CHECKING:
@@ -43,5 +43,6 @@ def run_self_improve(
     """
     require_libraries()
     settings_of(config)
+    config = on_this_machine(config)
     adapters = Adapters(config, out, gguf_of(config.model), default_embeddings(), workshop or Workshop())
     return run_experiment(config, out, console=console, tuned=adapters.model)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reasoningbank_langgraph.errors import ExperimentError
 from reasoningbank_langgraph.local.adapters import Decision, accepted, read_history
 from reasoningbank_langgraph.local.model_choice import resolve_model
+from reasoningbank_langgraph.local.model_files import PACKAGED
 from reasoningbank_langgraph.local.tuned import SETTINGS, digest
 from reasoningbank_langgraph.train.adapters import accept
 from reasoningbank_langgraph.train.settings import TuneSettings
@@ -28,7 +29,7 @@ TRAINING, FOLDER = "training", "adapters"
 
 @contextmanager
 def serve(folder: Path, temperature: float) -> Iterator[BaseChatModel]:
-    """Serve an adapter with its base on this machine."""
+    """Serve on this machine an adapter with its base, or of a folder of adapters the one in use."""
     with resolve_model(str(folder), temperature=temperature) as resolved:
         yield resolved.chat
 
@@ -44,7 +45,7 @@ class Workshop(NamedTuple):
 
     tune: Callable[..., Card] = tune
     serve: Callable[[Path, float], AbstractContextManager[BaseChatModel]] = serve
-    """From the folder of an adapter and a temperature to the model that has it."""
+    """From the folder of an adapter, or of all, and a temperature to the model that has it, or the one in use."""
     accept: Callable[..., Decision] = accept
     in_use: Callable[[Path], str | None] = in_use
     """From the folder of all adapters to the name of the one in use; None for the base."""
@@ -57,12 +58,26 @@ def tune_in(out: Path, name: str, data: Path, base: Path, config: ExperimentConf
         ExperimentError: the base is another file than the one that an adapter of the run was tuned on.
         TuneError: there is too little to learn, or the base cannot be tuned.
     """
+    require_same_base(out, base)
+    return workshop.tune(data, base=base, out=out / FOLDER / name, settings=settings_of(config))
+
+
+def on_this_machine(config: ExperimentConfig) -> ExperimentConfig:
+    """Name the packaged model where none is named: what the environment offers may be no file that can be tuned."""
+    return config if config.model else config.model_copy(update={"model": PACKAGED})
+
+
+def require_same_base(out: Path, base: Path) -> None:
+    """Refuse a base that is another file than the one that an adapter of a run was tuned on.
+
+    Raises:
+        ExperimentError: it is.
+    """
     files = (out / FOLDER).glob(f"*/{SETTINGS}")
     there = {json.loads(file.read_bytes())["base_sha256"]: file.parent.name for file in files}
     if there and (others := there.keys() - {digest(base)}):
         problem = f"is not the file that {there[others.pop()]} was tuned on"
         raise ExperimentError(f"{base} {problem}: bring that back, or begin again in another folder")
-    return workshop.tune(data, base=base, out=out / FOLDER / name, settings=settings_of(config))
 
 
 def settings_of(config: ExperimentConfig) -> TuneSettings:
