@@ -8,6 +8,7 @@ import pytest
 from reasoningbank_langgraph.errors import ExperimentError, HarvestError, ReasoningBankError, UnlearnedProblemsError
 from reasoningbank_langgraph.experiments.report.report_files import read_cycles, write_report
 from reasoningbank_langgraph.experiments.stats import share
+from reasoningbank_langgraph.experiments.summarise import summarise
 from tests.experiments import worlds
 from tests.experiments.conftest import unrendered  # noqa: F401 - a fixture
 from tests.experiments.fake_rows import needs_extra
@@ -206,7 +207,8 @@ def test_a_rollback_while_a_cycle_is_measured_does_not_mix_two_models_in_it(tmp_
         improving.go_through(settings, tmp_path / "out", improving.Bench(better=("cycle-1",)))
 
 
-def test_what_a_cycle_left_out_is_not_learned_behind_its_harvest(tmp_path):
+@needs_extra
+def test_what_a_cycle_left_out_is_not_learned_behind_its_harvest_and_named(tmp_path):
     def die(at, adapter):
         if at == "accept":
             raise KeyboardInterrupt
@@ -218,6 +220,8 @@ def test_what_a_cycle_left_out_is_not_learned_behind_its_harvest(tmp_path):
     run = improving.go_through(settings, tmp_path / "out", bench)
     assert [(row.id, row.error) for row in worlds.by_arm(run)["learning-1"]][-1][0] == "p3"
     assert worlds.by_arm(run)["learning-1"][-1].error.startswith("RuntimeError")
+    notes = summarise(run.results.rows, settings).notes
+    assert "No solutions of these problems were learned from in learning-1: p3." in notes
 
 
 def test_what_stands_in_the_way_of_a_harvest_is_no_cycle_in_vain(tmp_path):
