@@ -13,6 +13,8 @@ from reasoningbank_langgraph.errors import InvalidRecordError
 from reasoningbank_langgraph.records import Record, Score
 
 Protocol = Literal["phase1", "stream", "scaling", "self-improve", "compound"]
+TRAINING: tuple[Protocol, ...] = ("self-improve", "compound")
+"""Protocols that make training data of what the model solved."""
 Truth = Literal["oracle", "self"]
 OutcomeFilter = Literal["both", "success", "failure"]
 Positive = Annotated[int, Field(ge=1)]

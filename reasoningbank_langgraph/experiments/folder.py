@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from reasoningbank_langgraph.errors import ExperimentError, ReasoningBankError, StoreLockedError
 from reasoningbank_langgraph.experiments.arms import LEARNING, arms_of
-from reasoningbank_langgraph.experiments.config import ExperimentConfig
+from reasoningbank_langgraph.experiments.config import TRAINING, ExperimentConfig
 from reasoningbank_langgraph.experiments.results import CONFIG, GIVEN, ORIGIN, ResultRow
 from reasoningbank_langgraph.experiments.summary import Origin
 from reasoningbank_langgraph.experiments.tries import TRY_TEXTS
@@ -35,9 +35,6 @@ _DEFAULTS: dict[str, Any] = {
     "cycles": 3,
 }
 """Settings that earlier versions did not have, as they are without them."""
-
-_HARVESTING = ("self-improve", "compound")
-"""Protocols that make training data of what they solved."""
 
 _IGNORED = f"""\
 # Texts of problems, replies and lessons. The other files hold none and can be published;
@@ -134,8 +131,7 @@ def read_problem_sets(config: ExperimentConfig) -> ProblemSets:
 
     Raises:
         ProblemFileError: a file cannot be read.
-        ExperimentError: a problem has no answer, nothing is left to test or for the control, or training data is to be
-            made of test problems.
+        ExperimentError: a problem has no answer, or nothing is left to test, to train on, or for the control.
     """
     train = (
         [] if config.train is None or config.protocol == "stream" else read_problems(config.train, config.train_limit)
@@ -150,7 +146,7 @@ def read_problem_sets(config: ExperimentConfig) -> ProblemSets:
     if not test:
         raise ExperimentError(f"every problem of {config.test} is among the train problems: nothing is left to test")
     validation = read_problems(config.validation) if config.validation else []
-    if config.protocol in _HARVESTING and not _without([*every, *validation], train):
+    if config.protocol in TRAINING and not _without([*every, *validation], train):
         raise ExperimentError(f"every train problem is in {config.test} too, or decides on adapters: nothing is left")
     if config.other_train and not other:
         raise ExperimentError(f"every problem of {config.other_train} is among the others by its text or id")

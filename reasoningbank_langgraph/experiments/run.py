@@ -130,7 +130,7 @@ class Run:
         Raises:
             UnlearnedProblemsError: some failed, and they may not be left out.
         """
-        sound = [problem for problem in problems if self.results.has(arm.name, seed, problem.id)]
+        sound = self.solved(arm, problems, seed)
         if len(sound) < len(problems) and not self.config.leave_out_failed:
             errors = {row.id: row.error for row in self.results.rows if (row.arm, row.seed) == (arm.name, seed)}
             failed = [problem.id for problem in problems if problem not in sound]
@@ -138,6 +138,10 @@ class Run:
                 arm.name, {name: errors.get(name) or "no row" for name in failed}, len(problems)
             )
         return sound
+
+    def solved(self, arm: Arm, problems: Sequence[Problem], seed: int) -> list[Problem]:
+        """Return the problems of which an arm has a row that did not fail."""
+        return [problem for problem in problems if self.results.has(arm.name, seed, problem.id)]
 
     def _sample(self) -> None:
         """Solve each train problem several times; once a row was made with what was learned of it, nothing is added."""

@@ -15,7 +15,7 @@ from reasoningbank_langgraph.experiments.arms import (
     teachers_of,
     unaided_name,
 )
-from reasoningbank_langgraph.experiments.config import CONTROLS, ExperimentConfig
+from reasoningbank_langgraph.experiments.config import CONTROLS, TRAINING, ExperimentConfig
 from reasoningbank_langgraph.experiments.leaks.audit import audit_leaks
 from reasoningbank_langgraph.experiments.results import ResultRow
 from reasoningbank_langgraph.experiments.stats import (
@@ -99,9 +99,7 @@ def summarise(
         comparisons=tuple(comparisons),
         leaks=leaks,
         judges=tuple(_judges(by_arm)),
-        retests=tuple(_retests(configured[0].name, by_arm, compared))
-        if config.protocol in ("self-improve", "compound")
-        else (),
+        retests=tuple(_retests(configured[0].name, by_arm, compared)) if config.protocol in TRAINING else (),
         adapters=tuple(adapters),
         cycles=tuple(cycles),
         terciles=tuple(terciles(configured[0].name, compared, by_arm)),
@@ -240,14 +238,15 @@ def _judges(rows: Rows) -> Iterator[JudgeTable]:
 
 
 def _not_learned(config: ExperimentConfig, rows: Rows) -> Iterator[str]:
-    for teacher in teachers_of(config):
-        failed = [row.id for row in rows.get(teacher.name, ()) if row.error is not None]
-        if failed:
-            yield f"The bank of {teacher.name} lacks what these problems would have taught: {', '.join(failed)}."
+    lacking = {
+        teacher.name: f"The bank of {teacher.name} lacks what these problems would have taught"
+        for teacher in teachers_of(config)
+    }
     for arm in (*samplers_of(config), *learners_of(config)):
-        failed = [row.id for row in rows.get(arm.name, ()) if row.error is not None]
-        if failed:
-            yield f"No solutions of these problems were learned from in {arm.name}: {', '.join(failed)}."
+        lacking[arm.name] = f"No solutions of these problems were learned from in {arm.name}"
+    for name, lack in lacking.items():
+        if failed := [row.id for row in rows.get(name, ()) if row.error is not None]:
+            yield f"{lack}: {', '.join(failed)}."
 
 
 def _outcomes(rows: Sequence[ResultRow]) -> dict[Key, bool]:

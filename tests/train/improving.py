@@ -117,8 +117,8 @@ class Bench:
         if is_better:
             folder.parent.mkdir(exist_ok=True)
             (folder.parent / "in-use").write_text(folder.name)
-        told = {"rival_sha256": "b", "problems": 9, "right": 3 + won, "rival_right": 3, "fixed": won, "broken": 0}
-        base = RivalComparison(**told, p=0.03 if won else 1)
+        counts = {"rival_sha256": "b", "problems": 9, "right": 3 + won, "rival_right": 3, "fixed": won, "broken": 0}
+        base = RivalComparison(**counts, p=0.03 if won else 1)
         given = {"problems": problems.name, "problems_sha256": "p", "alpha": 0.05, "level": 0.05}
         trial = AdapterTrial(comparisons=(base,), **given)
         outcome = "accepted" if is_better else "not better"

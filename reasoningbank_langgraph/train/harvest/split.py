@@ -21,12 +21,14 @@ def held_back(tasks: Mapping[str, str], share: float, embeddings: Embeddings | N
     of one is not taken for skill at the other. A group that is larger than the share stays with the training; if all
     are, the smallest is held back, and where all tasks are near copies of each other, none is.
     """
-    room, chosen = max(1.0, share * len(tasks)) if share and len(tasks) > 1 else 0.0, set[str]()
+    if not share or len(tasks) < 2:
+        return set()
+    room, chosen = max(1.0, share * len(tasks)), set[str]()
     groups = sorted(_groups(tasks, embeddings), key=lambda group: _lot(min(group)))
     for group in groups:
         if len(chosen) + len(group) <= room:
             chosen |= group
-    return chosen or (min(groups, key=len) if room and len(groups) > 1 else chosen)
+    return min(groups, key=len) if not chosen and len(groups) > 1 else chosen
 
 
 def _lot(name: str) -> str:

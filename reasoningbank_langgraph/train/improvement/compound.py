@@ -89,8 +89,8 @@ class Compound:
             require_same_base(out, self.base)
             run.note_duplicates(run.problems.train)
             run.compare({f"{CYCLE}0": Shown(no_memory)})
-            while (number := len(read_cycles(out)) + 1) <= run.config.cycles and not in_vain(read_cycles(out)):
-                append_line(out / CYCLES, Cycle(run, number, self.base, self.workshop).carry_out().to_json())
+            while len(before := read_cycles(out)) < run.config.cycles and not in_vain(before):
+                append_line(out / CYCLES, Cycle(run, before, self.base, self.workshop).carry_out().to_json())
 
 
 def _require_apart(config: ExperimentConfig) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,6 @@ from reasoningbank_langgraph.bank import MemoryBank
 from reasoningbank_langgraph.errors import ExperimentError, FrozenBankError, HarvestError
 from reasoningbank_langgraph.experiments.arms import CYCLE, Arm, learners_of
 from reasoningbank_langgraph.experiments.learning import LEARNED, Learner
-from reasoningbank_langgraph.experiments.report.report_files import read_cycles
 from reasoningbank_langgraph.experiments.training import CycleSummary
 from reasoningbank_langgraph.store import ChromaStore
 from reasoningbank_langgraph.train.harvest import read_card
@@ -35,13 +34,14 @@ class Cycle:
 
     Args:
         run: the experiment, with its problems, models and rows.
-        number: from 1.
+        before: what the cycles before it brought.
         base: the model that is tuned.
         workshop: trains, tries and serves adapters.
     """
 
-    def __init__(self, run: Run, number: int, base: Path, workshop: Workshop) -> None:
-        self.run, self.number, self.base, self.workshop = run, number, base, workshop
+    def __init__(self, run: Run, before: Sequence[CycleSummary], base: Path, workshop: Workshop) -> None:
+        self.run, self.before, self.base, self.workshop = run, before, base, workshop
+        self.number = number = len(before) + 1
         self.name, self.arm = f"{CYCLE}{number}", learners_of(run.config)[number - 1]
         self.seed = run.config.seeds[0] + number
         """Of the attempts at the train problems: with the seed of the last cycle they would be the same again."""
@@ -81,15 +81,14 @@ class Cycle:
             FrozenBankError: the bank lacks lessons.
             ExperimentError: the adapter that is in use is another one.
         """
-        before = read_cycles(self.run.out)
-        left = next((f"{CYCLE}{one.cycle}" for one in reversed(before) if one.accepted), None)
+        left = next((f"{CYCLE}{one.cycle}" for one in reversed(self.before) if one.accepted), None)
         in_use = self.workshop.in_use(self.run.out / FOLDER)
         if in_use not in (left, self.name):
             there, wanted = (f"the adapter {name}" if name else "the base" for name in (in_use, left))
             problem = f"{there} is in use, and the cycles before this one left {wanted}"
             raise ExperimentError(f"{problem}: bring {self.run.out / FOLDER} back, or begin again in another folder")
         with self._bank() as bank:
-            held, least = bank.totals().items, before[-1].bank if before else 0
+            held, least = bank.totals().items, self.before[-1].bank if self.before else 0
         if held < least:
             raise FrozenBankError(self.arm.name, f"holds {held} lessons, and the last cycle left {least}")
 
@@ -132,12 +131,14 @@ class Cycle:
         tune_in(out, self.name, self.data, self.base, config, self.workshop)
         decision = self.workshop.accept(out / FOLDER / self.name, config.validation, max_tokens=config.max_tokens)
         is_new = decision.outcome == "accepted" and decision.adapter == self.name
+        told: dict[str, Any] = {"accepted": is_new, "reason": "accepted" if is_new else "not better"}
         if (trial := decision.trial) is None:
-            return {"accepted": is_new, "reason": decision.outcome if is_new else "not better"}
+            return told
         base = next(one for one in trial.comparisons if not one.rival)
-        beaten = "not better" + " than the adapter in use" * base.is_better(trial.level)
+        if not is_new and base.is_better(trial.level):
+            told["reason"] = "not better than the adapter in use"
         tried = {"tried": base.problems, "tried_right": base.right, "base_right": base.rival_right, "p": base.p}
-        return {"accepted": is_new, "reason": "accepted" if is_new else beaten, **tried}
+        return told | tried
 
     def _rows(self) -> int:
         """Count the rows that were harvested."""
@@ -149,9 +150,8 @@ class Cycle:
     def _variety(self) -> Variety:
         """Count what the attempts of this cycle are like; their texts are in the threads of its learner."""
         with self._store() as store, self._learner(self.run.models.solver).opened(store, filled=True) as learner:
-            train, results = self.run.problems.train, self.run.results
-            sound = [problem for problem in train if results.has(self.arm.name, self.seed, problem.id)]
-            return Variety.of({problem: learner.replies(problem) for problem in sound})
+            solved = self.run.solved(self.arm, self.run.problems.train, self.seed)
+            return Variety.of({problem: learner.replies(problem) for problem in solved})
 
     @contextmanager
     def _bank(self) -> Iterator[MemoryBank]:
